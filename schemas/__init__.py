@@ -1,0 +1,1 @@
+"""What travels: frozen, named, versioned messages, their codec and their generated contracts."""

@@ -1,0 +1,119 @@
+"""Messages of the query side, up to the legs."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from schemas.base import END, Agent, DocId, Message, Source, Tenant, Value, Version
+from schemas.documents import Language, Tag
+
+MAX_QUESTION = 20_000  # characters
+MAX_TOP_K = 100
+
+Leg = Literal["dense", "sparse", "fulltext", "qa", "graph"]
+
+
+class Turn(Value, frozen=True, kw_only=True):
+    """An earlier turn of the conversation."""
+
+    role: Literal["user", "assistant"]
+    text: Annotated[str, msgspec.Meta(max_length=MAX_QUESTION)]
+
+
+class Filters(Value, frozen=True, kw_only=True):
+    """What the caller explicitly narrows the search to; nothing is ever guessed."""
+
+    sources: tuple[Source, ...] = ()
+    tags: tuple[Tag, ...] = ()  # any of them
+    directory: str = ""  # prefix of the doc id
+    kinds: tuple[Literal["document", "qa"], ...] = ()
+
+
+class MinVersion(Value, frozen=True, kw_only=True):
+    """A document that must be at least this fresh for the reply not to be stale."""
+
+    source: Source = "default"
+    doc_id: DocId
+    version: Version
+
+
+class ReplyTo(Value, frozen=True, kw_only=True):
+    """Where the reply goes: the three headers of Spring's request/reply, decoded."""
+
+    topic: str
+    partition: int | None = None
+    correlation_id: str = ""  # base64 of the header's bytes
+
+
+class QueryRequest(Message, tag=True, rename={"schema_version": "version"}, frozen=True, kw_only=True):
+    """A question."""
+
+    schema_version: int = 1
+    query_id: Annotated[str, msgspec.Meta(max_length=128, pattern=rf"^[\x21-\x7e]+{END}")]
+    tenant: Tenant
+    agent: Agent | None = None
+    text: Annotated[str, msgspec.Meta(max_length=MAX_QUESTION)]
+    history: tuple[Turn, ...] = ()
+    profile: Annotated[str, msgspec.Meta(pattern=rf"^[a-z0-9-]+{END}", max_length=64)] = "general"
+    language: Language | None = None
+    top_k: Annotated[int, msgspec.Meta(ge=1, le=MAX_TOP_K)] | None = None  # absent: the profile's
+    filters: Filters = Filters()
+    deadline: float | None = None  # seconds since the epoch; absent: the profile's budget from now
+    min_version: tuple[MinVersion, ...] = ()
+    progressive: bool = False
+    explain: bool = False
+    generation: str | None = None  # absent: the live one
+
+
+class PreparedQuery(Message, tag=True, rename={"schema_version": "version"}, frozen=True, kw_only=True):
+    """A question ready for the legs."""
+
+    schema_version: int = 1
+    query_id: str
+    tenant: Tenant
+    agent: Agent | None
+    text: str  # normalised
+    language: str
+    profile: str
+    generation: str
+    filters: Filters
+    deadline: float
+    legs: tuple[Leg, ...]
+    candidates: int  # per leg
+
+
+class Expected(Message, tag=True, rename={"schema_version": "version"}, frozen=True, kw_only=True):
+    """What `fuse` waits for, how long, and whom it answers."""
+
+    schema_version: int = 1
+    query: PreparedQuery
+    reply_to: ReplyTo
+    top_k: int
+    received: float  # seconds since the epoch, when `prepare` read the question
+    prepared: float  # seconds since the epoch, when `prepare` was done
+    asked: float | None = None  # seconds since the epoch, when the client sent it (Kafka's timestamp)
+    min_version: tuple[MinVersion, ...] = ()
+    explain: bool = False
+    skipped: dict[str, str] = {}  # legs that do not run, with the reason
+
+
+class Hit(Value, frozen=True, kw_only=True):
+    """A chunk that a leg found, best first."""
+
+    chunk_id: str
+    score: float  # the leg's raw score
+
+
+class LegResult(Message, tag=True, rename={"schema_version": "version"}, frozen=True, kw_only=True):
+    """What one leg found for one question."""
+
+    schema_version: int = 1
+    query_id: str
+    leg: Leg
+    status: Literal["ok", "empty", "timeout", "error", "skipped"]
+    hits: tuple[Hit, ...] = ()
+    reason: str | None = None
+    milliseconds: float = 0.0
+    model: str | None = None  # the embedder, for the dense leg

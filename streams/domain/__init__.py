@@ -1,0 +1,1 @@
+"""PURE: no await, no I/O, no clock, no randomness, no logging."""

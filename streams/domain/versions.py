@@ -1,0 +1,80 @@
+"""Versions of documents: what a store is told when one is accepted, and what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from schemas.chunks import Chunk
+from schemas.documents import DocumentChange, DocumentStatus
+
+
+class Verdict(Enum):
+    """What the version guard says of an arriving version. Only a lower one is stale."""
+
+    NEW = auto()
+    REPEAT = auto()  # the same version with the same hash: repeat every effect and output
+    STALE = auto()  # lower than one already accepted: drop
+    CONFLICT = auto()  # the same version with another hash: dead letter
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """A version that asks to be accepted, with its chunks in reading order and the parts it will wait for."""
+
+    change: DocumentChange
+    content_hash: str
+    generation: str
+    language: str
+    chunks: tuple[Chunk, ...]
+    parts: int  # 0 for a deletion and for a document without text: it is published at once
+
+
+@dataclass(frozen=True, kw_only=True)
+class Admission:
+    """The guard's verdict, and which chunks are in the live index already and need no embedding."""
+
+    verdict: Verdict
+    live_chunks: frozenset[str] = frozenset()
+    accepted_version: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Publication:
+    """A version became live (or failed, or already was): the status to announce, and whether payloads must be rewritten."""
+
+    status: DocumentStatus
+    # Chunks whose filter payload (agents, tags) differs from what was written when they were first indexed.
+    rewrite: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class LivePassage:
+    """A passage as queries see it now, and the chunk that led to it."""
+
+    passage_id: str
+    heading_path: tuple[str, ...]
+    body: str
+    source: str
+    doc_id: str
+    version: int
+    kind: str
+    title: str
+    uri: str
+    trust: str
+    language: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class VersionView:
+    """One version of a document, for people: `state` is pending, live, deleted, superseded or failed."""
+
+    version: int
+    state: str
+    title: str
+    kind: str
+    waits: tuple[str, ...]
+    reason: str | None
+    chunks: tuple[Chunk, ...]

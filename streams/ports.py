@@ -1,0 +1,102 @@
+"""What the processors need of the outside world. Every port has a twin in adapters/memory.py and shared contract tests."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schemas.chunks import Level, SparseVector, VectorBatch
+from schemas.documents import DocKey, Receipt
+from schemas.queries import Hit
+from streams.domain.lexemes import TextRow
+from streams.domain.scope import Scope
+from streams.domain.versions import Admission, Candidate, LivePassage, Publication, VersionView
+
+Vectors = NDArray[np.float32]  # shape (texts, dimension), rows of unit length
+
+
+class Embedder(Protocol):
+    """A text embedding model."""
+
+    @property
+    def model(self) -> str:
+        """The name that vectors of this model are kept under."""
+
+    @property
+    def dimension(self) -> int:
+        """The length of a vector."""
+
+    async def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Return one unit vector a question; raise Transient."""
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Return one unit vector a passage; raise Transient."""
+
+
+class VersionStore(Protocol):
+    """The authority on which version of a document is accepted, pending and live. Raises StoreUnavailable."""
+
+    async def accept(self, candidate: Candidate) -> Admission:
+        """Judge a version and, when it is new, record it as pending in the same transaction.
+
+        A deletion is recorded at once for all generations, so that the fence holds before anything is removed.
+        """
+
+    def hold(self, key: DocKey, version: int, generation: str) -> AbstractAsyncContextManager[bool]:
+        """Hold the document still while a writer works; yields false when the version is superseded: skip it."""
+
+    async def complete(self, receipt: Receipt) -> Publication | None:
+        """Record that a writer finished its part; when it was the last one, flip the version to live.
+
+        Repeating a receipt of a version that is live returns its publication again. None: others are waited for, or a
+        higher version is live already.
+        """
+
+    async def collect(self, key: DocKey, generation: str, remove: Callable[[Sequence[str]], Awaitable[None]]) -> None:
+        """Hand the chunk ids that no pending or live version has to `remove`, under the document's lock."""
+
+
+class TextIndex(Protocol):
+    """Chunk texts and their full-text index. Raises StoreUnavailable."""
+
+    async def write(self, key: DocKey, version: int, generation: str, rows: Sequence[TextRow]) -> bool:
+        """Write chunks of a pending version; false when the version is superseded and nothing was written."""
+
+    async def search(self, scope: Scope, terms: Sequence[str], limit: int) -> list[Hit]:
+        """Return the live parents that share any of the `terms`, best first, by cover density rank."""
+
+
+class PassageReader(Protocol):
+    """Reads live text: the fence at fusion. Raises StoreUnavailable."""
+
+    async def resolve(self, scope: Scope, chunk_ids: Sequence[str]) -> Mapping[str, LivePassage]:
+        """Return, by chunk id, the passage it leads to; absent: not live, deleted or not visible in `scope`."""
+
+    async def live_versions(self, tenant: str, generation: str, keys: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], int]:
+        """Return the live version by (source, doc id)."""
+
+    async def describe(self, key: DocKey, generation: str) -> tuple[VersionView, ...]:
+        """Return the versions of a document that are kept, newest first; the live one with its chunks."""
+
+
+class VectorIndex(Protocol):
+    """Dense and sparse vectors of chunks. Raises StoreUnavailable."""
+
+    async def upsert(self, batch: VectorBatch) -> None:
+        """Write the vectors of a batch under their chunk ids."""
+
+    async def rewrite(self, generation: str, chunk_ids: Sequence[str], agents: Sequence[str], tags: Sequence[str]) -> None:
+        """Replace what the chunks are filtered by, without their vectors."""
+
+    async def remove(self, generation: str, chunk_ids: Sequence[str]) -> None:
+        """Remove chunks by id; unknown ids are no error."""
+
+    async def search_dense(self, scope: Scope, vector: Sequence[float], levels: Sequence[Level], limit: int) -> list[Hit]:
+        """Return the nearest chunks, best first, scored by cosine."""
+
+    async def search_sparse(self, scope: Scope, vector: SparseVector, limit: int) -> list[Hit]:
+        """Return the parents with the highest BM25 score, best first."""

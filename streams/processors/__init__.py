@@ -1,0 +1,1 @@
+"""One file a processor: its name, source, sinks and handler."""

@@ -1,0 +1,1 @@
+"""Readers of documents outside: folders and JSON Lines files."""

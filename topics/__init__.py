@@ -1,0 +1,1 @@
+"""Where it travels: the Topic value type and the one catalogue of topics."""

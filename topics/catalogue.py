@@ -1,0 +1,115 @@
+"""Every topic, in pipeline order. No topic name is written anywhere else."""
+
+from __future__ import annotations
+
+from schemas.chunks import ChunkBatch, VectorBatch
+from schemas.documents import Document, DocumentChange, DocumentStatus, Receipt
+from schemas.queries import Expected, LegResult, PreparedQuery, QueryRequest
+from schemas.replies import QueryReply
+from topics.topic import DAY, LARGEST_RECORD, MINUTE, Topic
+
+DOCUMENT = "tenant/source/doc_id"
+QUERY = "query id"
+
+DOCUMENT_CHANGES = Topic(
+    name="document-changes",
+    carries=(DocumentChange,),
+    key=DOCUMENT,
+    partitions=4,
+    largest_record=LARGEST_RECORD,
+    summary="the inbox: new versions and deletions, as sources publish them",
+)
+DOCUMENTS = Topic(
+    name="documents",
+    carries=(Document,),
+    key=DOCUMENT,
+    partitions=4,
+    cleanup="compact",
+    largest_record=LARGEST_RECORD,
+    summary="the last accepted version of every document: what a replay reads",
+)
+CHUNKS = Topic(
+    name="chunks",
+    carries=(ChunkBatch,),
+    key=DOCUMENT,
+    partitions=4,
+    summary="accepted versions, cut into chunks",
+)
+VECTORS = Topic(
+    name="vectors",
+    carries=(VectorBatch,),
+    key=DOCUMENT,
+    partitions=4,
+    summary="dense and sparse vectors of new or changed chunks",
+)
+RECEIPTS = Topic(
+    name="receipts",
+    carries=(Receipt,),
+    key=DOCUMENT,
+    partitions=4,
+    summary="a writer finished, or gave up, one part of one version",
+)
+DOCUMENT_STATUS = Topic(
+    name="document-status",
+    carries=(DocumentStatus,),
+    key=DOCUMENT,
+    partitions=4,
+    summary="what sources wait for: searchable, deleted or failed, for exactly one version",
+)
+QUERIES = Topic(
+    name="queries",
+    carries=(QueryRequest,),
+    key=QUERY,
+    partitions=4,
+    retention_ms=DAY,
+    summary="questions, with the reply address in the headers",
+)
+PREPARED = Topic(
+    name="prepared",
+    carries=(PreparedQuery,),
+    key=QUERY,
+    partitions=4,
+    retention_ms=60 * MINUTE,
+    segment_ms=10 * MINUTE,
+    summary="normalised questions, for every leg",
+)
+LEG_RESULTS = Topic(
+    name="leg-results",
+    carries=(Expected, LegResult),
+    key=QUERY,
+    partitions=4,
+    retention_ms=60 * MINUTE,
+    segment_ms=10 * MINUTE,
+    summary="what `fuse` joins: one `Expected` a question, then one result a leg",
+)
+REPLIES = Topic(
+    name="replies",
+    carries=(QueryReply,),
+    key=QUERY,
+    partitions=64,
+    retention_ms=10 * MINUTE,
+    segment_ms=MINUTE,
+    summary="answers, on the partition that the asking client reads",
+)
+
+PIPELINE: tuple[Topic, ...] = (
+    DOCUMENT_CHANGES,
+    DOCUMENTS,
+    CHUNKS,
+    VECTORS,
+    RECEIPTS,
+    DOCUMENT_STATUS,
+    QUERIES,
+    PREPARED,
+    LEG_RESULTS,
+    REPLIES,
+)
+CONSUMED: tuple[Topic, ...] = (DOCUMENT_CHANGES, CHUNKS, VECTORS, RECEIPTS, QUERIES, PREPARED, LEG_RESULTS)
+DEAD_LETTERS: tuple[Topic, ...] = tuple(topic.dead_letters for topic in CONSUMED)
+ALL: tuple[Topic, ...] = PIPELINE + DEAD_LETTERS
+REPLY_TOPICS: frozenset[str] = frozenset({REPLIES.name})
+
+
+def document_key(tenant: str, source: str, doc_id: str) -> bytes:
+    """Return the record key that keeps a document's events in order; each part carries its length, so none collide."""
+    return "".join(f"{len(part)}:{part}" for part in (tenant, source, doc_id)).encode()
