@@ -1,0 +1,75 @@
+"""Works on many records at once without breaking their order: bounded, chained by key, acknowledged as a prefix."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable
+
+from streams.acks import OrderedAcks, Ticket
+from streams.processor import Ack
+from streams.runner import CannotContinue, Outcome, Runner
+from streams.wire import Record
+
+log = logging.getLogger(__name__)
+
+
+class Dispatcher:
+    """Feeds one runner from one consumer."""
+
+    def __init__(self, runner: Runner, *, stop: Callable[[BaseException], None]) -> None:
+        self._runner = runner
+        self._stop = stop  # called when not even a dead letter could be produced
+        self._acks = OrderedAcks()
+        self._slots = asyncio.Semaphore(runner.processor.in_flight)
+        self._last_of_key: dict[bytes, asyncio.Task[None]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.outcomes: Counter[Outcome] = Counter()
+
+    async def submit(self, record: Record, ack: Callable[[], None]) -> None:
+        """Take a record; waits while too many are in flight. Records of a partition must come in offset order."""
+        await self._slots.acquire()
+        ticket = self._acks.start(record.topic, record.partition, ack)
+        if self._runner.processor.ack is Ack.ON_RECEIPT:
+            self._acks.finish(ticket)
+        previous = self._last_of_key.get(record.key) if record.key and self._runner.processor.keyed else None
+        task = asyncio.create_task(self._work(record, ticket, previous))
+        if record.key and self._runner.processor.keyed:
+            self._last_of_key[record.key] = task
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _work(self, record: Record, ticket: Ticket, previous: asyncio.Task[None] | None) -> None:
+        try:
+            if previous is not None:
+                await asyncio.wait([previous])
+            self.outcomes[await self._runner.run(record)] += 1
+            if not ticket.done:
+                self._acks.finish(ticket)
+        except CannotContinue as error:
+            self._stop(error)
+        finally:
+            self._slots.release()
+            if record.key and self._last_of_key.get(record.key) is asyncio.current_task():
+                del self._last_of_key[record.key]
+
+    def rebalanced(self) -> None:
+        """Forget what is in flight: its records come again to whoever owns their partitions now."""
+        self._acks.drop_all()
+
+    @property
+    def in_flight(self) -> int:
+        """The number of records being worked on."""
+        return len(self._tasks)
+
+    async def drain(self, seconds: float) -> None:
+        """Let what is in flight finish for up to `seconds`, then cancel it; nothing unfinished is acknowledged."""
+        if not self._tasks:
+            return
+        _, unfinished = await asyncio.wait(self._tasks, timeout=seconds)
+        for task in unfinished:
+            task.cancel()
+        if unfinished:
+            log.warning("%s: %d records given back unfinished", self._runner.processor.name, len(unfinished))
+            await asyncio.wait(unfinished, timeout=1.0)

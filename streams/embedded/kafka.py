@@ -1,0 +1,82 @@
+"""Apache Kafka in KRaft mode, one node on loopback, from the jars of its Maven artefact."""
+
+import asyncio
+import os
+import re
+import shutil
+import subprocess
+import uuid
+from base64 import urlsafe_b64encode
+from collections.abc import Callable
+from pathlib import Path
+
+from streams.embedded import kafka_probe, maven
+from streams.embedded.kafka_settings import JVM_OPTIONS, LOGGING, properties
+from streams.embedded.processes import HOST, EmbeddedError, spawn
+from streams.embedded.server import Server
+
+VERSION = "4.3.1"
+_OLDEST_JAVA = 17
+
+
+class KafkaUnavailable(EmbeddedError):
+    """Kafka cannot be had on this machine: no Java, or no jars."""
+
+
+async def prepare(progress: Callable[[str], None]) -> Path:
+    """Make sure that Java and the jars are there and return the folder of the jars; raise KafkaUnavailable with why not."""
+    try:
+        await asyncio.to_thread(_check_java)
+        jars = maven.cache_folder() / f"kafka-{VERSION}"
+        await maven.fetch("org.apache.kafka", "kafka_2.13", VERSION, jars, progress)
+    except EmbeddedError as error:
+        raise KafkaUnavailable(str(error)) from error
+    return jars
+
+
+async def start(folder: Path, *, jars: Path, port: int, controller_port: int, log: Path) -> Server:
+    """Start the broker on the data in the folder; formatted once, it keeps topics and records over restarts."""
+    folder.mkdir(parents=True, exist_ok=True)
+    config = folder / "server.properties"
+    config.write_text(properties(folder / "data", port=port, controller_port=controller_port))
+    (folder / "log4j2.yaml").write_text(LOGGING)
+    # The root folder of a JVM's class path wildcard must stay unexpanded.
+    java = [_java(), *JVM_OPTIONS, f"-Dlog4j2.configurationFile={folder / 'log4j2.yaml'}", "-cp", f"{jars}/*"]
+    if not (folder / "data" / "meta.properties").exists():
+        await _format(java, config, log)
+    child = spawn("kafka", [*java, "kafka.Kafka", config], log=log, cwd=folder)
+    try:
+        # After a crash it checks its segments first.
+        await child.ready(lambda: kafka_probe.answers(port), within=90)
+    except BaseException:
+        await child.stop(2)
+        raise
+    return Server(url=f"{HOST}:{port}", child=child)
+
+
+async def _format(java: list[str], config: Path, log: Path) -> None:
+    cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=").replace("-", "_")
+    tool = spawn("kafka format", [*java, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", config], log=log)
+    try:
+        ended = await tool.ended(60)
+    finally:
+        await tool.kill()
+    if not ended or tool.process.returncode != 0:
+        raise tool.error("failed")
+
+
+def _java() -> str:
+    home = os.environ.get("JAVA_HOME")
+    if home and (Path(home) / "bin" / "java").exists():
+        return str(Path(home) / "bin" / "java")
+    return shutil.which("java") or "java"
+
+
+def _check_java() -> None:
+    try:
+        said = subprocess.run([_java(), "-version"], capture_output=True, text=True, timeout=20).stderr
+    except (OSError, subprocess.TimeoutExpired):
+        raise EmbeddedError(f"Java {_OLDEST_JAVA} or newer is not installed") from None
+    found = re.search(r'version "(?:1\.)?(\d+)', said)
+    if found is None or int(found[1]) < _OLDEST_JAVA:
+        raise EmbeddedError(f"Java {_OLDEST_JAVA} or newer is needed, found {found[1] if found else 'none'}")

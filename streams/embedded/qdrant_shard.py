@@ -1,0 +1,175 @@
+"""A collection of the embedded Qdrant: one shard of the engine and the configuration it was created with."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import qdrant_edge as edge
+
+from streams.embedded import qdrant_filters
+from streams.embedded.qdrant_errors import RequestError, Unsupported, bad_request, no_collection
+
+# The engine keeps the interpreter's lock while it works, so that a larger piece would hold up every search.
+UPSERT_POINTS = 100
+_DISTANCES = {
+    "Cosine": edge.Distance.Cosine,
+    "Dot": edge.Distance.Dot,
+    "Euclid": edge.Distance.Euclid,
+    "Manhattan": edge.Distance.Manhattan,
+}
+_INDEXES = {
+    "keyword": edge.PayloadSchemaType.Keyword,
+    "integer": edge.PayloadSchemaType.Integer,
+    "float": edge.PayloadSchemaType.Float,
+    "bool": edge.PayloadSchemaType.Bool,
+    "uuid": edge.PayloadSchemaType.Uuid,
+    "datetime": edge.PayloadSchemaType.Datetime,
+}
+
+
+class Collection:
+    """A shard with its name and configuration. Its calls block."""
+
+    def __init__(self, folder: Path, config: dict[str, Any], shard: edge.EdgeShard) -> None:
+        self.folder = folder
+        self.config = config
+        self.shard = shard
+        self.operations = 0
+        self._dirty = False
+
+    def update(self, operation: edge.UpdateOperation) -> None:
+        """Apply one change; the engine's log has it when this returns."""
+        self.shard.update(operation)
+        self.operations += 1
+        self._dirty = True
+
+    def flush(self) -> None:
+        """Put what has changed into the shard's own files."""
+        if self._dirty:
+            self._dirty = False
+            self.shard.flush()
+
+    def index(self, field: str, schema: Any) -> None:
+        """Index a payload field, given the name of its type or an object that has it."""
+        kind = schema.get("type") if isinstance(schema, dict) else schema
+        if kind not in _INDEXES:
+            raise Unsupported(f"an index of type {kind}")
+        self.update(edge.UpdateOperation.create_field_index(field, _INDEXES[kind]))
+
+    def delete(self, body: dict[str, Any]) -> None:
+        """Delete points by id or by filter."""
+        if body.get("points") is not None:
+            self.update(edge.UpdateOperation.delete_points(body["points"]))
+            return
+        wanted = qdrant_filters.parse(body.get("filter"))
+        if wanted is None:
+            raise bad_request("a delete needs points or a filter")
+        self.update(edge.UpdateOperation.delete_points_by_filter(wanted))
+
+    def info(self) -> dict[str, Any]:
+        """The collection as Qdrant's API describes it."""
+        info = self.shard.info()
+        schema = {
+            field: {"data_type": str(index.data_type).rsplit(".", 1)[-1].lower(), "points": index.points}
+            for field, index in info.payload_schema.items()
+        }
+        return {
+            "status": "green",
+            "optimizer_status": "ok",
+            "indexed_vectors_count": info.indexed_vectors_count,
+            "points_count": info.points_count,
+            "segments_count": info.segments_count,
+            "config": {
+                "params": {"shard_number": 1, "replication_factor": 1, "on_disk_payload": True, **self.config},
+                "hnsw_config": {"m": 16, "ef_construct": 100, "full_scan_threshold": 10000},
+                "optimizer_config": {
+                    "deleted_threshold": 0.2,
+                    "vacuum_min_vector_number": 1000,
+                    "default_segment_number": 1,
+                    "flush_interval_sec": 5,
+                },
+            },
+            "payload_schema": schema,
+        }
+
+
+class Collections:
+    """All collections under a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._open: dict[str, Collection] = {}
+        folder.mkdir(parents=True, exist_ok=True)
+        for place in sorted(folder.iterdir()):
+            if not (place / "collection.json").exists():
+                # Half created or half deleted when the process was killed.
+                shutil.rmtree(place, ignore_errors=True)
+                continue
+            saved = msgspec.json.decode((place / "collection.json").read_bytes())
+            shard = edge.EdgeShard.load(str(place / "shard"))
+            self._open[saved["name"]] = Collection(place, saved["config"], shard)
+
+    def __iter__(self) -> Iterator[Collection]:
+        return iter(list(self._open.values()))
+
+    def names(self) -> list[str]:
+        return sorted(self._open)
+
+    def get(self, name: str) -> Collection:
+        """The collection of this name; raises RequestError 404 where there is none."""
+        try:
+            return self._open[name]
+        except KeyError:
+            raise no_collection(name) from None
+
+    def exists(self, name: str) -> bool:
+        return name in self._open
+
+    def create(self, name: str, body: dict[str, Any]) -> None:
+        """Create a collection with named dense and sparse vectors."""
+        if self.exists(name):
+            raise RequestError(409, f"Wrong input: Collection `{name}` already exists!")
+        vectors, sparse = body.get("vectors") or {}, body.get("sparse_vectors") or {}
+        if "size" in vectors:
+            raise Unsupported("vectors without a name")
+        place = self._folder / name.encode().hex()
+        (place / "shard").mkdir(parents=True)
+        config = edge.EdgeConfig(
+            vectors={key: _dense(params) for key, params in vectors.items()},
+            sparse_vectors={key: _sparse(params or {}) for key, params in sparse.items()},
+        )
+        shard = edge.EdgeShard.create(str(place / "shard"), config)
+        kept = {"vectors": vectors, "sparse_vectors": {key: params or {} for key, params in sparse.items()}}
+        (place / "collection.json").write_bytes(msgspec.json.encode({"name": name, "config": kept}))
+        self._open[name] = Collection(place, kept, shard)
+
+    def drop(self, name: str) -> bool:
+        """Delete a collection and its data; False where there was none."""
+        collection = self._open.pop(name, None)
+        if collection is None:
+            return False
+        (collection.folder / "collection.json").unlink()
+        collection.shard.close()
+        shutil.rmtree(collection.folder, ignore_errors=True)
+        return True
+
+    def close(self) -> None:
+        """Flush and close every shard."""
+        for collection in self._open.values():
+            collection.flush()
+            collection.shard.close()
+        self._open.clear()
+
+
+def _dense(params: dict[str, Any]) -> edge.EdgeVectorParams:
+    if params.get("distance") not in _DISTANCES:
+        raise bad_request(f"unknown distance {params.get('distance')!r}")
+    if params.get("multivector_config"):
+        raise Unsupported("multi-vectors")
+    return edge.EdgeVectorParams(size=params["size"], distance=_DISTANCES[params["distance"]])
+
+
+def _sparse(params: dict[str, Any]) -> edge.EdgeSparseVectorParams:
+    return edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf if params.get("modifier") == "idf" else None)

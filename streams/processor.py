@@ -1,0 +1,71 @@
+"""What a processor is: a name, where it reads, where it writes, and a handler that returns what to send."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any
+
+from schemas.base import Message
+from schemas.dead_letters import ErrorClass
+from streams import wire
+from streams.wire import Outgoing, Record
+from topics.topic import Topic
+
+
+class Ack(Enum):
+    """When a record is acknowledged."""
+
+    AFTER_OUTPUT = auto()  # at least once: its outputs were delivered
+    ON_RECEIPT = auto()  # its work outlives nothing worth repeating (an open join)
+
+
+class OnFailure(Enum):
+    """What happens to a record whose handler failed for good."""
+
+    DEAD_LETTER = auto()  # to the dead letter topic, with what `failed` adds
+    ANSWER = auto()  # `failed` says what to send instead; a question is never retried through topics
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """A record that could not be handled."""
+
+    record: Record
+    message: Message | None  # none: it could not be decoded
+    error: BaseException
+    error_class: ErrorClass
+    attempts: int
+
+
+Handler = Callable[[Any, Any], Awaitable[Sequence[Outgoing]]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Processor:
+    """One processor = one file = one consumer group = one Deployment.
+
+    `handle(message, deps)` is idempotent and returns what to send; the runner sends it, waits for delivery and then
+    acknowledges.
+    """
+
+    name: str
+    summary: str
+    source: Topic
+    sinks: tuple[Topic, ...]
+    handle: Handler
+    reads: Callable[[Record, Topic], Message] = wire.read
+    failed: Callable[[Failure, Any], Sequence[Outgoing]] | None = None
+    on_failure: OnFailure = OnFailure.DEAD_LETTER
+    ack: Ack = Ack.AFTER_OUTPUT
+    keyed: bool = True  # records of one key run one after another, others beside each other
+    in_flight: int = 64  # records worked on at once
+    time_limit: float = 60.0  # seconds an attempt may take
+    deadline: Callable[[Any], float | None] | None = None  # seconds since the epoch; later the work is dropped
+    latency: bool = False  # a question waits for it: send at once rather than in batches
+
+    @property
+    def group(self) -> str:
+        """The consumer group."""
+        return f"rankstream.{self.name}"

@@ -1,0 +1,193 @@
+"""One record in, records out: decode, handle, retry, dead-letter, deliver. Knows no Faust, and lets nothing escape."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from enum import Enum, auto
+from typing import Any
+
+from schemas import dead_letters
+from schemas.base import Message
+from schemas.codec import InvalidMessage
+from schemas.dead_letters import ErrorClass
+from streams import wire
+from streams.errors import Invalid, StoreUnavailable, Transient
+from streams.processor import Failure, OnFailure, Processor
+from streams.wire import Outgoing, RawOutgoing, Record
+
+log = logging.getLogger(__name__)
+
+Produce = Callable[[RawOutgoing], Awaitable[None]]
+
+ATTEMPTS = 5
+FIRST_BACK_OFF = 0.1  # seconds
+LONGEST_BACK_OFF = 5.0  # seconds
+
+
+class Undeliverable(Exception):
+    """A record that the broker refuses for what it is (too large); asking again cannot help."""
+
+
+class CannotContinue(Exception):
+    """Not even the dead letter could be produced: the process must stop without acknowledging."""
+
+
+class Outcome(Enum):
+    """What became of a record."""
+
+    DONE = auto()
+    ANSWERED = auto()  # it failed, and an answer that says so was sent
+    DEAD_LETTERED = auto()
+    EXPIRED = auto()  # its deadline had passed
+
+
+class _Expired(Exception):
+    """The deadline passed before the work was done."""
+
+
+class Runner:
+    """Runs one processor's handler on records, one call a record."""
+
+    def __init__(
+        self,
+        processor: Processor,
+        deps: Any,
+        produce: Produce,
+        *,
+        clock: Callable[[], float] = time.time,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.processor = processor
+        self._deps = deps
+        self._produce = produce
+        self._clock = clock
+        self._sleep = sleep
+
+    async def run(self, record: Record) -> Outcome:
+        """Handle one record to its end; raises nothing but CannotContinue (and cancellation)."""
+        message: Message | None = None
+        attempts = 0
+        while True:
+            attempts += 1
+            try:
+                if message is None:
+                    message = self.processor.reads(record, self.processor.source)
+                outputs = await self._handle(message)
+                await self._send(outputs, record)
+                return Outcome.DONE
+            except _Expired:
+                return Outcome.EXPIRED
+            except Exception as error:
+                if self._may_retry(error, attempts):
+                    await self._back_off(error, attempts)
+                    continue
+                failure = Failure(
+                    record=record,
+                    message=message,
+                    error=error,
+                    error_class=classify(error),
+                    attempts=attempts,
+                )
+                return await self._fail(failure)
+
+    async def _handle(self, message: Message) -> Sequence[Outgoing]:
+        limit = self.processor.time_limit
+        if self.processor.deadline is not None:
+            deadline = self.processor.deadline(message)
+            if deadline is not None:
+                left = deadline - self._clock()
+                if left <= 0:
+                    raise _Expired
+                limit = min(limit, left)
+        async with asyncio.timeout(limit):
+            return await self.processor.handle(message, self._deps)
+
+    def _may_retry(self, error: Exception, attempts: int) -> bool:
+        if self.processor.on_failure is OnFailure.ANSWER:
+            return False
+        if isinstance(error, StoreUnavailable):
+            return True  # a writer waits for its store, however long
+        return isinstance(error, Transient) and attempts < ATTEMPTS
+
+    async def _back_off(self, error: Exception, attempts: int) -> None:
+        pause = min(LONGEST_BACK_OFF, FIRST_BACK_OFF * 2 ** min(attempts - 1, 10))
+        if attempts in (1, 5) or attempts % 50 == 0:
+            log.warning("%s: attempt %d failed, trying again: %s", self.processor.name, attempts, error)
+        await self._sleep(pause * random.uniform(0.5, 1.0))
+
+    async def _fail(self, failure: Failure) -> Outcome:
+        processor = self.processor
+        if failure.error_class == "bug":
+            log.error("%s: %s", processor.name, failure.error, exc_info=failure.error)
+        outputs: Sequence[Outgoing] = ()
+        if processor.failed is not None:
+            try:
+                outputs = processor.failed(failure, self._deps)
+            except Exception:
+                log.exception("%s: could not say what failed", processor.name)
+        answered = processor.on_failure is OnFailure.ANSWER and len(outputs) > 0
+        try:
+            if not answered:
+                await self._produce(dead_letter(failure, processor))
+            await self._send(outputs, failure.record)
+        except Exception as error:
+            raise CannotContinue(f"{processor.name}: the dead letter could not be produced: {error}") from error
+        log.warning(
+            "%s: %s[%d]@%d %s: %s",
+            processor.name,
+            failure.record.topic,
+            failure.record.partition,
+            failure.record.offset,
+            "answered with an error" if answered else f"dead-lettered ({failure.error_class})",
+            _one_line(failure.error),
+        )
+        return Outcome.ANSWERED if answered else Outcome.DEAD_LETTERED
+
+    async def _send(self, outputs: Sequence[Outgoing], cause: Record) -> None:
+        if len(outputs) == 1:
+            await self._produce(wire.write(outputs[0], cause))
+        elif outputs:
+            await asyncio.gather(*(self._produce(wire.write(output, cause)) for output in outputs))
+
+
+def classify(error: BaseException) -> ErrorClass:
+    """Return the error class that a dead letter carries."""
+    match error:
+        case InvalidMessage():
+            return error.kind
+        case Invalid() | Undeliverable():
+            return "validation"
+        case TimeoutError():
+            return "timeout"
+        case Transient():
+            return "transient-exhausted"
+        case _:
+            return "bug"
+
+
+def dead_letter(failure: Failure, processor: Processor) -> RawOutgoing:
+    """Return the record as it came, on the dead letter topic, with headers that say where from and why."""
+    record, error = failure.record, failure.error
+    headers = {
+        **record.headers,
+        dead_letters.ORIGINAL_TOPIC: record.topic.encode(),
+        dead_letters.ORIGINAL_PARTITION: str(record.partition).encode(),
+        dead_letters.ORIGINAL_OFFSET: str(record.offset).encode(),
+        dead_letters.ORIGINAL_TIMESTAMP: str(int(record.timestamp * 1000)).encode(),
+        dead_letters.ORIGINAL_GROUP: processor.group.encode(),
+        dead_letters.EXCEPTION: f"{type(error).__module__}.{type(error).__qualname__}".encode(),
+        dead_letters.EXCEPTION_MESSAGE: _one_line(error).encode("utf-8", "replace"),
+        dead_letters.ERROR_CLASS: failure.error_class.encode(),
+        dead_letters.ATTEMPTS: str(failure.attempts).encode(),
+    }
+    topic = processor.source.dead_letters.name
+    return RawOutgoing(topic=topic, key=record.key, value=record.value, headers=headers, partition=record.partition)
+
+
+def _one_line(error: BaseException) -> str:
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= 500 else f"{text[:500]}…"

@@ -1,0 +1,101 @@
+"""Records as Kafka gives them, and what is to be sent; bytes and headers to messages and back."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from schemas import codec
+from schemas.base import Message
+from schemas.queries import ReplyTo
+from topics.topic import Topic
+
+CORRELATION_ID = "kafka_correlationId"
+REPLY_TOPIC = "kafka_replyTopic"
+REPLY_PARTITION = "kafka_replyPartition"
+TRACE_HEADERS = ("traceparent", "tracestate")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """One consumed record."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp: float  # seconds since the epoch
+    key: bytes | None
+    value: bytes | None
+    headers: Mapping[str, bytes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outgoing:
+    """One message to send."""
+
+    topic: Topic
+    key: bytes | None
+    message: Message
+    headers: Mapping[str, bytes] = field(default_factory=dict)
+    partition: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawOutgoing:
+    """Bytes to send as they are."""
+
+    topic: str
+    key: bytes | None
+    value: bytes | None
+    headers: Mapping[str, bytes]
+    partition: int | None = None
+
+
+def read(record: Record, topic: Topic) -> Message:
+    """Decode a record into one of the messages that its topic carries; raise InvalidMessage."""
+    if record.value is None:
+        raise codec.InvalidMessage("decode", None, "the record has no value")
+    return codec.decode(record.value, _union(topic.carries))
+
+
+@functools.cache
+def _union(classes: tuple[type[Message], ...]) -> type[Message]:
+    # A union of one class is that class, whose `name` may then be left out.
+    union: type[Message] = functools.reduce(operator.or_, classes)
+    return union
+
+
+def write(outgoing: Outgoing, cause: Record) -> RawOutgoing:
+    """Encode a message, carrying on the trace of the record that caused it."""
+    trace = {name: cause.headers[name] for name in TRACE_HEADERS if name in cause.headers}
+    return RawOutgoing(
+        topic=outgoing.topic.name,
+        key=outgoing.key,
+        value=codec.encode(outgoing.message),
+        headers={**trace, **outgoing.headers},
+        partition=outgoing.partition,
+    )
+
+
+def reply_address(headers: Mapping[str, bytes]) -> ReplyTo | None:
+    """Read the reply address of a question; none when the headers do not hold a usable one."""
+    topic = headers.get(REPLY_TOPIC, b"").decode("utf-8", "replace")
+    if not topic:
+        return None
+    partition = headers.get(REPLY_PARTITION)
+    # Spring writes the partition as a four-byte big-endian integer.
+    if partition is not None and len(partition) != 4:
+        return None
+    return ReplyTo(
+        topic=topic,
+        partition=int.from_bytes(partition, "big") if partition is not None else None,
+        correlation_id=base64.b64encode(headers.get(CORRELATION_ID, b"")).decode("ascii"),
+    )
+
+
+def reply_headers(reply_to: ReplyTo) -> dict[str, bytes]:
+    """Return the headers by which the asking client knows its reply."""
+    return {CORRELATION_ID: base64.b64decode(reply_to.correlation_id)}
