@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from schemas.chunks import Level, SparseVector, VectorBatch
 from schemas.documents import DocKey, Receipt
 from schemas.queries import Hit
+from streams.domain.generation import Generation
 from streams.domain.lexemes import TextRow
 from streams.domain.scope import Scope
 from streams.domain.versions import Admission, Candidate, LivePassage, Publication, VersionView
@@ -35,6 +36,13 @@ class Embedder(Protocol):
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Return one unit vector a passage; raise Transient."""
+
+
+class Generations(Protocol):
+    """Which generation queries read and changes are written to. Raises StoreUnavailable."""
+
+    async def live(self) -> Generation:
+        """Return the live generation."""
 
 
 class VersionStore(Protocol):

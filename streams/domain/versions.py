@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from schemas.chunks import Chunk
-from schemas.documents import DocumentChange, DocumentStatus
+from schemas.documents import DocumentChange, DocumentStatus, Kind, Trust
 
 
 class Verdict(Enum):
@@ -60,10 +60,10 @@ class LivePassage:
     source: str
     doc_id: str
     version: int
-    kind: str
+    kind: Kind
     title: str
     uri: str
-    trust: str
+    trust: Trust
     language: str
 
 
@@ -74,7 +74,7 @@ class VersionView:
     version: int
     state: str
     title: str
-    kind: str
+    kind: Kind
     waits: tuple[str, ...]
     reason: str | None
     chunks: tuple[Chunk, ...]

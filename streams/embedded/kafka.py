@@ -16,6 +16,8 @@ from streams.embedded.processes import HOST, EmbeddedError, spawn
 from streams.embedded.server import Server
 
 VERSION = "4.3.1"
+# The broker logs through slf4j and does not bring a binding for it.
+ARTEFACTS = (f"org.apache.kafka:kafka_2.13:{VERSION}", "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4")
 _OLDEST_JAVA = 17
 
 
@@ -24,11 +26,11 @@ class KafkaUnavailable(EmbeddedError):
 
 
 async def prepare(progress: Callable[[str], None]) -> Path:
-    """Make sure that Java and the jars are there and return the folder of the jars; raise KafkaUnavailable with why not."""
+    """Make sure of Java and the jars and return the folder of the jars; raise KafkaUnavailable with why not."""
     try:
         await asyncio.to_thread(_check_java)
         jars = maven.cache_folder() / f"kafka-{VERSION}"
-        await maven.fetch("org.apache.kafka", "kafka_2.13", VERSION, jars, progress)
+        await maven.fetch(ARTEFACTS, jars, lambda: progress(f"fetching Apache Kafka {VERSION} (about 45 MB, once)"))
     except EmbeddedError as error:
         raise KafkaUnavailable(str(error)) from error
     return jars
@@ -40,7 +42,6 @@ async def start(folder: Path, *, jars: Path, port: int, controller_port: int, lo
     config = folder / "server.properties"
     config.write_text(properties(folder / "data", port=port, controller_port=controller_port))
     (folder / "log4j2.yaml").write_text(LOGGING)
-    # The root folder of a JVM's class path wildcard must stay unexpanded.
     java = [_java(), *JVM_OPTIONS, f"-Dlog4j2.configurationFile={folder / 'log4j2.yaml'}", "-cp", f"{jars}/*"]
     if not (folder / "data" / "meta.properties").exists():
         await _format(java, config, log)
@@ -74,7 +75,7 @@ def _java() -> str:
 
 def _check_java() -> None:
     try:
-        said = subprocess.run([_java(), "-version"], capture_output=True, text=True, timeout=20).stderr
+        said = subprocess.run([_java(), "-version"], check=False, capture_output=True, text=True, timeout=20).stderr
     except (OSError, subprocess.TimeoutExpired):
         raise EmbeddedError(f"Java {_OLDEST_JAVA} or newer is not installed") from None
     found = re.search(r'version "(?:1\.)?(\d+)', said)

@@ -21,8 +21,9 @@ async def answers(port: int) -> bool:
 async def _lists_a_broker(port: int) -> bool:
     reader, writer = await asyncio.open_connection(HOST, port)
     try:
-        # Header v1, then: no topics (an empty array), and do not create any.
-        body = struct.pack(">hhih", _METADATA_KEY, _METADATA_VERSION, 1, len(_CLIENT)) + _CLIENT + struct.pack(">i?", 0, False)
+        header = struct.pack(">hhih", _METADATA_KEY, _METADATA_VERSION, 1, len(_CLIENT)) + _CLIENT
+        # About no topic (an empty array), and without creating any.
+        body = header + struct.pack(">i?", 0, False)
         writer.write(struct.pack(">i", len(body)) + body)
         (size,) = struct.unpack(">i", await reader.readexactly(4))
         answer = await reader.readexactly(size)

@@ -5,11 +5,11 @@ import fcntl
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import TextIO
-
-import psutil
 
 from streams.embedded.processes import EmbeddedError
 
@@ -40,10 +40,7 @@ class FolderLock:
 
     def record(self, pids: dict[str, int]) -> None:
         """Note the running children, so that whoever takes over can find them."""
-        entries = []
-        for name, pid in pids.items():
-            with contextlib.suppress(psutil.Error):
-                entries.append({"name": name, "pid": pid, "created": psutil.Process(pid).create_time()})
+        entries = [{"name": name, "pid": pid, "born": _born(pid)} for name, pid in pids.items()]
         self._children.write_text(json.dumps(entries))
 
     def release(self) -> None:
@@ -57,18 +54,18 @@ class FolderLock:
     def _end_leftovers(self) -> None:
         try:
             entries = json.loads(self._children.read_text())
-        except (OSError, ValueError):
+            left = [int(entry["pid"]) for entry in entries if entry["born"] and _born(entry["pid"]) == entry["born"]]
+        except (OSError, ValueError, KeyError, TypeError):
             return
-        left = [process for entry in entries if (process := _same_process(entry)) is not None]
-        for process in left:
-            with contextlib.suppress(psutil.Error):
-                # Fast and clean for each of them, Postgres included.
-                process.send_signal(signal.SIGINT)
-        deadline = time.monotonic() + 5
-        for process in psutil.wait_procs(left, timeout=max(0.0, deadline - time.monotonic()))[1]:
-            with contextlib.suppress(psutil.Error):
-                process.kill()
-                process.wait(2)
+        # SIGINT is a clean shutdown for each of the servers, and for Postgres the fast one.
+        for number, seconds in ((signal.SIGINT, 5.0), (signal.SIGKILL, 2.0)):
+            for pid in left:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, number)
+            deadline = time.monotonic() + seconds
+            while left and time.monotonic() < deadline:
+                time.sleep(0.03)
+                left = [pid for pid in left if _born(pid)]
         self._children.unlink(missing_ok=True)
 
 
@@ -84,10 +81,13 @@ def held(folder: Path) -> bool:
         return False
 
 
-def _same_process(entry: dict[str, object]) -> psutil.Process | None:
-    try:
-        process = psutil.Process(int(str(entry["pid"])))
-        # A pid is used again after a while; its time of creation tells.
-        return process if abs(process.create_time() - float(str(entry["created"]))) < 1.0 else None
-    except (psutil.Error, KeyError, ValueError):
-        return None
+def _born(pid: int) -> str:
+    """When a live process was created, "" for none: a pid is used again after a while, the pair is not."""
+    if sys.platform == "linux":
+        try:
+            fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+        except (OSError, IndexError):
+            return ""
+        return "" if fields[0] == "Z" else fields[19]
+    asked = ["ps", "-o", "lstart=", "-p", str(pid)]
+    return subprocess.run(asked, check=False, capture_output=True, text=True).stdout.strip()

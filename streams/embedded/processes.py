@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -93,10 +93,8 @@ class Child:
 
     def _signal_group(self, number: int) -> None:
         # The child leads its own session, so its group holds exactly what it has started.
-        try:
+        with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
-        except (ProcessLookupError, PermissionError):
-            pass
 
 
 def spawn(
@@ -111,8 +109,8 @@ def spawn(
 ) -> Child:
     """Start a server in a session of its own, its output appended to the log.
 
-    A terminal's Ctrl-C does not reach it, so that the parent stops its servers in order. On Linux it gets its stop signal
-    when the thread that called this dies: call it from a thread that lives as long as the server should.
+    A terminal's Ctrl-C does not reach it, so that the parent stops its servers in order. On Linux it gets its stop
+    signal when the thread that called this dies: call it from a thread that lives as long as the server should.
     """
     _rotate(log)
     with log.open("ab") as output:
@@ -128,7 +126,8 @@ def spawn(
                 user=account.uid if account else None,
                 group=account.gid if account else None,
                 extra_groups=[] if account else None,
-                preexec_fn=_die_with_parent(os.getpid(), stop_signal),
+                # Nothing is imported or allocated in it, so that threads of the parent cannot hang it.
+                preexec_fn=_die_with_parent(os.getpid(), stop_signal),  # noqa: PLW1509
             )
         except OSError as error:
             raise EmbeddedError(f"{name} could not be started: {error}") from error

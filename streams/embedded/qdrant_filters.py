@@ -18,10 +18,13 @@ def parse(given: Any) -> edge.Filter | None:
     if not isinstance(given, dict):
         raise bad_request("filter must be an object")
     _only(given, _CLAUSES, "filter")
-    return edge.Filter(**{clause: _conditions(given[clause]) for clause in _CLAUSES if given.get(clause) is not None})
+    must, should, must_not = (_conditions(given.get(clause)) for clause in _CLAUSES)
+    return edge.Filter(must=must, should=should, must_not=must_not)
 
 
-def _conditions(given: Any) -> list[Condition]:
+def _conditions(given: Any) -> list[Condition] | None:
+    if given is None:
+        return None
     return [_condition(each) for each in (given if isinstance(given, list) else [given])]
 
 

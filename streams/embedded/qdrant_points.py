@@ -8,9 +8,16 @@ from streams.embedded import qdrant_filters
 from streams.embedded.qdrant_errors import Unsupported, bad_request
 
 _QUERY_FIELDS = {
-    "query", "using", "filter", "limit", "offset", "score_threshold", "with_payload", "with_vector", "params", "shard_key",
-    "lookup_from",
-}  # fmt: skip
+    "query",
+    "using",
+    "filter",
+    "limit",
+    "offset",
+    "score_threshold",
+    "with_payload",
+    "with_vector",
+    "params",
+}
 
 
 def points(body: dict[str, Any]) -> list[edge.Point]:
@@ -24,15 +31,18 @@ def points(body: dict[str, Any]) -> list[edge.Point]:
     payloads = batch.get("payloads") or [None] * len(ids)
     if not isinstance(columns, dict):
         raise Unsupported("vectors without a name")
-    rows = [{name: column[row] for name, column in columns.items() if column[row] is not None} for row in range(len(ids))]
-    return [edge.Point(id, _vectors(row), payload) for id, row, payload in zip(ids, rows, payloads, strict=True)]
+    made = []
+    for row, (id, payload) in enumerate(zip(ids, payloads, strict=True)):
+        vectors = {name: column[row] for name, column in columns.items() if column[row] is not None}
+        made.append(edge.Point(id, _vectors(vectors), payload))
+    return made
 
 
 def query(body: dict[str, Any]) -> edge.QueryRequest:
     """One search by a named vector, or one page of points where no vector is given."""
     unknown = sorted(name for name, value in body.items() if value is not None and name not in _QUERY_FIELDS)
-    if unknown or body.get("lookup_from"):
-        raise Unsupported(f"query with {', '.join(unknown) or 'lookup_from'}")
+    if unknown:
+        raise Unsupported(f"query with {', '.join(unknown)}")
     wanted = body.get("query")
     if isinstance(wanted, dict) and "nearest" in wanted:
         if wanted.get("mmr"):

@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 import qdrant_edge as edge
 
-from streams.embedded import qdrant_filters
 from streams.embedded.qdrant_errors import RequestError, Unsupported, bad_request, no_collection
 
 # The engine keeps the interpreter's lock while it works, so that a larger piece would hold up every search.
@@ -58,15 +57,18 @@ class Collection:
             raise Unsupported(f"an index of type {kind}")
         self.update(edge.UpdateOperation.create_field_index(field, _INDEXES[kind]))
 
-    def delete(self, body: dict[str, Any]) -> None:
-        """Delete points by id or by filter."""
-        if body.get("points") is not None:
-            self.update(edge.UpdateOperation.delete_points(body["points"]))
-            return
-        wanted = qdrant_filters.parse(body.get("filter"))
-        if wanted is None:
-            raise bad_request("a delete needs points or a filter")
-        self.update(edge.UpdateOperation.delete_points_by_filter(wanted))
+    def check(self, points: list[edge.Point]) -> None:
+        """Raise RequestError 400 for a vector of the wrong size or of a name that the collection lacks."""
+        dense, sparse = self.config["vectors"], self.config["sparse_vectors"]
+        for point in points:
+            vectors: Any = point.vector
+            for name, vector in vectors.items():
+                if name not in dense and name not in sparse:
+                    raise bad_request(f"Not existing vector name error: {name}")
+                if isinstance(vector, edge.SparseVector) != (name in sparse):
+                    raise bad_request(f"vector {name} is {'sparse' if name in sparse else 'dense'} in this collection")
+                if name in dense and len(vector) != dense[name]["size"]:
+                    raise bad_request(f"Vector dimension error: expected dim: {dense[name]['size']}, got {len(vector)}")
 
     def info(self) -> dict[str, Any]:
         """The collection as Qdrant's API describes it."""
@@ -142,7 +144,9 @@ class Collections:
         )
         shard = edge.EdgeShard.create(str(place / "shard"), config)
         kept = {"vectors": vectors, "sparse_vectors": {key: params or {} for key, params in sparse.items()}}
-        (place / "collection.json").write_bytes(msgspec.json.encode({"name": name, "config": kept}))
+        # The collection exists from the moment that this file is there, whole.
+        (place / "collection.json.new").write_bytes(msgspec.json.encode({"name": name, "config": kept}))
+        (place / "collection.json.new").rename(place / "collection.json")
         self._open[name] = Collection(place, kept, shard)
 
     def drop(self, name: str) -> bool:

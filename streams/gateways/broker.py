@@ -1,0 +1,52 @@
+"""Reaching the broker: connections that fail early, in one line that names the setting."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import KafkaError
+
+from streams.errors import ConfigurationError
+from streams.settings import KAFKA
+from topics.topic import LARGEST_RECORD
+
+WITHIN = 4.5  # seconds to reach the broker in
+REQUEST_TIMEOUT = 10_000  # milliseconds that a record may wait for its delivery
+# What a record takes beside its value: key, headers and framing.
+OVERHEAD = 65_536
+
+
+@asynccontextmanager
+async def reaching(bootstrap: str) -> AsyncIterator[None]:
+    """Give the block a few seconds to talk to the broker; raise ConfigurationError that names the setting."""
+    try:
+        async with asyncio.timeout(WITHIN):
+            yield
+    except (KafkaError, OSError, ValueError) as error:
+        why = f"no answer within {WITHIN:.0f} s" if isinstance(error, TimeoutError) else _one_line(error)
+        raise ConfigurationError(f"no Kafka broker can be reached at {bootstrap} ({KAFKA}): {why}") from error
+
+
+async def open_producer(bootstrap: str, *, linger_ms: int) -> AIOKafkaProducer:
+    """Start a producer whose deliveries all replicas confirm; raise ConfigurationError."""
+    producer = AIOKafkaProducer(
+        bootstrap_servers=bootstrap.split(","),
+        acks="all",
+        linger_ms=linger_ms,
+        request_timeout_ms=REQUEST_TIMEOUT,
+        max_request_size=LARGEST_RECORD + OVERHEAD,
+    )
+    try:
+        async with reaching(bootstrap):
+            await producer.start()
+    except BaseException:
+        await producer.stop()
+        raise
+    return producer
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,248 @@
+"""The asyncio client: ask questions, publish documents, wait for receipts."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+import uuid
+from collections.abc import AsyncIterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import KafkaError, MessageSizeTooLargeError
+
+from schemas.documents import DocumentChange, DocumentStatus
+from schemas.queries import Filters, MinVersion, QueryRequest, Turn
+from schemas.replies import ErrorInfo, QueryReply, error_reply
+from streams.errors import Invalid, RankstreamError
+from streams.gateways import questions
+from streams.gateways.broker import open_producer
+from streams.gateways.publishing import Changes, Published, Publisher
+from streams.gateways.questions import Pending, Waiting
+from streams.gateways.tail import Tail
+from topics.catalogue import QUERIES, REPLIES
+
+IN_FLIGHT = 256  # questions that may wait at once
+GRACE = 0.2  # seconds after the deadline in which a reply that was sent at the deadline still counts
+
+
+class Client:
+    """One connection for questions and documents; use it as `async with Client(bootstrap=...) as client`.
+
+    All clients share the reply topic: each reads, without a group, the one partition that its instance id hashes to.
+    """
+
+    def __init__(
+        self,
+        *,
+        bootstrap: str = "localhost:9092",
+        instance: str | None = None,
+        max_in_flight: int = IN_FLIGHT,
+        fast_fetch: bool = False,
+    ) -> None:
+        """Nothing is opened before `start`.
+
+        instance: tells this client apart; made up where absent. max_in_flight: questions that may wait at once; more
+        are refused at once. fast_fetch: for a broker whose long poll does not wake on new data (Tansu).
+        """
+        self._bootstrap = bootstrap
+        self._instance = instance or uuid.uuid4().hex
+        self._pending = Pending(max_in_flight)
+        self._replies = Tail(bootstrap, REPLIES, self._pending.deliver, choose=self._choose, fast_fetch=fast_fetch)
+        self._publisher = Publisher(bootstrap, fast_fetch=fast_fetch)
+        self._producer: AIOKafkaProducer | None = None
+
+    async def start(self) -> None:
+        """Connect, and stand at the end of the reply partition; raise ConfigurationError that names the setting."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                producer = group.create_task(open_producer(self._bootstrap, linger_ms=0))
+                group.create_task(self._replies.start())
+        except* RankstreamError as errors:
+            if not producer.cancelled() and producer.exception() is None:
+                await producer.result().stop()
+            await self._replies.stop()
+            raise errors.exceptions[0] from None
+        self._producer = producer.result()
+
+    async def stop(self) -> None:
+        """Deliver what was taken, end what waits, close; stopping twice is fine."""
+        self._pending.end("the client was stopped")
+        await self._replies.stop()
+        await self._publisher.stop()
+        if self._producer is not None:
+            producer, self._producer = self._producer, None
+            await producer.stop()
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    @property
+    def in_flight(self) -> int:
+        """How many questions wait for their reply."""
+        return len(self._pending)
+
+    async def ask(self, text: str, *, tenant: str, raise_invalid: bool = False, **fields: Any) -> QueryReply:
+        """Return the one outcome of a question, at the latest a quarter of a second after its deadline.
+
+        Takes the keywords of `ask_stream`. What goes wrong is in the reply's `error`; with `raise_invalid`, a question
+        that cannot be asked raises Invalid instead.
+        """
+        last: QueryReply | None = None
+        async for reply in self.ask_stream(text, tenant=tenant, **fields):
+            last = reply
+        if last is None:  # the stream yields at least once; this is for the type checker
+            raise RankstreamError("no outcome")
+        if raise_invalid and last.error is not None and last.error.error_class == "validation":
+            raise Invalid(last.error.message, field=last.error.field)
+        return last
+
+    async def ask_stream(
+        self,
+        text: str,
+        *,
+        tenant: str,
+        agent: str | None = None,
+        profile: str = "general",
+        top_k: int | None = None,
+        language: str | None = None,
+        history: Sequence[Turn | Mapping[str, str]] = (),
+        filters: Filters | Mapping[str, Any] | None = None,
+        min_version: Sequence[MinVersion | Mapping[str, Any]] = (),
+        explain: bool = False,
+        generation: str | None = None,
+        query_id: str | None = None,
+        timeout: float = 5.0,
+        deadline: float | None = None,
+        traceparent: str | None = None,
+    ) -> AsyncIterator[QueryReply]:
+        """Yield the revisions of the answer as they come: first as fused, last as reranked. The last one is final.
+
+        timeout: seconds; deadline: seconds since the epoch, instead of a timeout. Errors are yielded as a reply that
+        carries one: `validation` names the field, `overloaded` when too many questions wait, `no reply` at the deadline.
+        """
+        began, loop_began = time.time(), asyncio.get_running_loop().time()
+        deadline = began + timeout if deadline is None else deadline
+        query_id = questions.new_id(began) if query_id is None else query_id
+        fields = {
+            "query_id": query_id,
+            "tenant": tenant,
+            "agent": agent,
+            "text": text,
+            "history": history,
+            "profile": profile,
+            "language": language,
+            "top_k": top_k,
+            "filters": {} if filters is None else filters,
+            "deadline": deadline,
+            "min_version": min_version,
+            "progressive": True,  # so that a dead reranker costs the order, not the answer
+            "explain": explain,
+            "generation": generation,
+        }
+        producer = self._producer
+        if producer is None:
+            raise RankstreamError("the client is not started")
+
+        def failed(error_class: Any, message: str, field: str | None = None) -> QueryReply:
+            total = round((time.time() - began) * 1000, 3)
+            info = ErrorInfo(error_class=error_class, message=message, field=field)
+            return error_reply(str(query_id), info, total, profile=str(profile))
+
+        if self._pending.full:
+            yield failed("overloaded", f"{len(self._pending)} questions of this client wait already; ask again later")
+            return
+        try:
+            request, value = questions.encoded(fields)
+            with self._pending.open(request.query_id) as waiting:
+                ends = loop_began + (deadline - began)
+                last: QueryReply | None = None
+                try:
+                    async with asyncio.timeout_at(ends + GRACE):
+                        await self._send(producer, waiting, request, value, traceparent)
+                except TimeoutError:
+                    yield failed("no reply", "the broker did not take the question by the deadline")
+                    return
+                while True:
+                    reply = await waiting.next(ends + GRACE if last is None else ends)
+                    if reply is None:
+                        break
+                    if last is not None and (reply.error is not None or reply.revision <= last.revision):
+                        continue
+                    last = reply
+                    yield reply
+                    if reply.final or reply.error is not None:
+                        return
+                yield _closing(last) if last else failed("no reply", "no reply came by the deadline")
+        except Invalid as error:
+            yield failed("validation", error.message, error.field)
+
+    async def _send(
+        self, producer: AIOKafkaProducer, waiting: Waiting, request: QueryRequest, value: bytes, traceparent: str | None
+    ) -> None:
+        """Hand a question to the producer; that it could not be delivered is its outcome."""
+
+        def failed(error: BaseException) -> None:
+            said = " ".join(str(error).split()) or type(error).__name__
+            info = ErrorInfo(error_class="no reply", message=f"the broker did not take the question: {said}")
+            if isinstance(error, MessageSizeTooLargeError):
+                info = ErrorInfo(error_class="validation", field="history", message="the question is too large")
+            waiting.put(error_reply(request.query_id, info, profile=request.profile))
+
+        def delivered(delivery: asyncio.Future[Any]) -> None:
+            if not delivery.cancelled() and (error := delivery.exception()) is not None:
+                failed(error)
+
+        (partition,) = self._replies.partitions
+        headers = questions.headers(request.query_id, partition, traceparent or questions.new_traceparent())
+        try:
+            delivery = await producer.send(QUERIES.name, value, key=request.query_id.encode(), headers=headers)
+        except (KafkaError, OSError) as error:
+            if isinstance(error, TimeoutError):
+                raise
+            failed(error)
+        else:
+            delivery.add_done_callback(delivered)
+
+    async def publish(self, change: DocumentChange, *, wait: bool = False, timeout: float = 60.0) -> DocumentStatus | None:
+        """Publish a change and return once the broker has it, or with `wait` once its receipt is there.
+
+        The receipt may be of a higher version, which then has replaced this one; it says which. Raises Invalid (names
+        the field), Transient (not delivered) and NoReply (no receipt within `timeout` seconds).
+        """
+        return await self._publisher.publish(change, wait=wait, timeout=timeout)
+
+    async def publish_many(
+        self, changes: Changes, *, wait: bool = True, timeout: float = 60.0
+    ) -> AsyncIterator[DocumentStatus]:
+        """Publish changes in order and yield their receipts as they come; one that fails has `failed` and the reason.
+
+        Without `wait`, only failures are yielded. `timeout`: seconds without a receipt of any.
+        """
+        async for published in self.deliver_many(changes, wait=wait, timeout=timeout):
+            status = published.as_status()
+            if status is not None:
+                yield status
+
+    def deliver_many(self, changes: Changes, *, wait: bool = True, timeout: float = 60.0) -> AsyncIterator[Published]:
+        """Publish changes in order and yield what became of each: delivered or not, its receipt, its error."""
+        return self._publisher.publish_many(changes, wait=wait, timeout=timeout)
+
+    def _choose(self, partitions: int) -> set[int]:
+        digest = hashlib.sha256(self._instance.encode()).digest()
+        return {int.from_bytes(digest[:8], "big") % partitions}
+
+
+def _closing(reply: QueryReply) -> QueryReply:
+    """Return the last revision that came as the final one: what should have followed it did not come in time."""
+    reasons = (*reply.reasons, "rerank: no reply by the deadline")
+    return msgspec.structs.replace(reply, final=True, degraded=True, reasons=reasons)

@@ -1,0 +1,184 @@
+"""chunk: judges an arriving version, cuts it into chunks and writes the log of accepted versions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from schemas.chunks import Chunk, ChunkBatch
+from schemas.cloudevents import read_document_change
+from schemas.documents import DocKey, Document, DocumentChange, DocumentStatus, Receipt
+from streams.domain import chunking, identity, language, normalise
+from streams.domain.generation import Generation
+from streams.domain.versions import Admission, Candidate, Verdict
+from streams.errors import Invalid
+from streams.ports import VersionStore
+from streams.processor import Failure, Processor
+from streams.wire import Outgoing, Record
+from topics import catalogue
+from topics.topic import Topic
+
+LARGEST_PART = 200_000  # bytes of text a batch
+MOST_CHUNKS = 96  # a batch; bounds the size of its vectors
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deps:
+    """What `chunk` needs."""
+
+    versions: VersionStore
+    generation: Generation
+    limits: chunking.Limits = chunking.Limits()
+
+
+async def handle(change: DocumentChange, deps: Deps) -> Sequence[Outgoing]:
+    """Accept, repeat, drop or refuse a version; an accepted one goes to the log and, in parts, to the indexes."""
+    change = normalise.change(change)
+    detected = language.detect(f"{change.title}\n{change.content}", change.language)
+    chunks = _cut(change, deps)
+    parts = _parts(chunks)
+    content_hash = identity.content_hash(change)
+    admission = await deps.versions.accept(
+        Candidate(
+            change=change,
+            content_hash=content_hash,
+            generation=deps.generation.id,
+            language=detected,
+            chunks=chunks,
+            parts=len(parts),
+        )
+    )
+    key = catalogue.document_key(change.tenant, change.source, change.doc_id)
+    match admission.verdict:
+        case Verdict.STALE:
+            reason = f"superseded: version {admission.accepted_version} is accepted already"
+            return [Outgoing(topic=catalogue.DOCUMENT_STATUS, key=key, message=_failed(change, deps.generation.id, reason))]
+        case Verdict.CONFLICT:
+            raise Invalid(
+                f"version {change.version} of {change.source}/{change.doc_id} was accepted with other content; "
+                "give a changed document a higher version",
+                field="version",
+            )
+    log = Outgoing(
+        topic=catalogue.DOCUMENTS, key=key, message=Document(change=change, content_hash=content_hash)
+    )
+    if not parts:
+        receipt = Receipt(
+            tenant=change.tenant,
+            source=change.source,
+            doc_id=change.doc_id,
+            version=change.version,
+            generation=deps.generation.id,
+            writer="chunk",
+        )
+        return [log, Outgoing(topic=catalogue.RECEIPTS, key=key, message=receipt)]
+    batches = [
+        _batch(change, detected, deps.generation.id, admission, number, parts) for number in range(len(parts))
+    ]
+    return [log, *(Outgoing(topic=catalogue.CHUNKS, key=key, message=batch) for batch in batches)]
+
+
+def _cut(change: DocumentChange, deps: Deps) -> tuple[Chunk, ...]:
+    if change.op == "delete":
+        return ()
+    text = chunking.DocumentText(
+        tenant=change.tenant,
+        source=change.source,
+        doc_id=change.doc_id,
+        generation=deps.generation.id,
+        kind=change.kind,
+        title=change.title,
+        content=change.content,
+        content_type=change.content_type,
+    )
+    return chunking.cut(text, limits=deps.limits)
+
+
+def _parts(chunks: Sequence[Chunk]) -> list[tuple[Chunk, ...]]:
+    """Split a version's chunks, in order, into batches that a record can carry."""
+    parts: list[list[Chunk]] = []
+    size = LARGEST_PART + 1
+    for chunk in chunks:
+        bytes_of_text = len(chunk.text.encode()) + 200
+        if size + bytes_of_text > LARGEST_PART or len(parts[-1]) >= MOST_CHUNKS:
+            parts.append([])
+            size = 0
+        parts[-1].append(chunk)
+        size += bytes_of_text
+    return [tuple(part) for part in parts]
+
+
+def _batch(
+    change: DocumentChange,
+    detected: str,
+    generation: str,
+    admission: Admission,
+    number: int,
+    parts: Sequence[Sequence[Chunk]],
+) -> ChunkBatch:
+    return ChunkBatch(
+        tenant=change.tenant,
+        source=change.source,
+        doc_id=change.doc_id,
+        version=change.version,
+        generation=generation,
+        part=number,
+        parts=len(parts),
+        kind=change.kind,
+        language=detected,
+        agents=change.agents,
+        tags=change.tags,
+        chunks=tuple(
+            msgspec.structs.replace(chunk, embed=chunk.id not in admission.live_chunks) for chunk in parts[number]
+        ),
+    )
+
+
+def _failed(of: DocumentChange | _Named, generation: str, reason: str) -> DocumentStatus:
+    return DocumentStatus(
+        tenant=of.tenant,
+        source=of.source,
+        doc_id=of.doc_id,
+        version=of.version,
+        generation=generation,
+        status="failed",
+        reason=reason,
+    )
+
+
+def read(record: Record, _: Topic) -> DocumentChange:
+    """Read a document change, plain or as a CloudEvent."""
+    return read_document_change(record.value, record.headers)
+
+
+class _Named(DocKey, frozen=True, kw_only=True):
+    version: int
+
+
+def failed(failure: Failure, deps: Deps) -> Sequence[Outgoing]:
+    """Tell the source that its version failed, as far as the record says whose it is."""
+    of: DocumentChange | _Named
+    if isinstance(failure.message, DocumentChange):
+        of = failure.message
+    else:
+        try:
+            of = msgspec.json.decode(failure.record.value or b"", type=_Named)
+        except (msgspec.MsgspecError, RecursionError):
+            return ()
+    status = _failed(of, deps.generation.id, f"{failure.error_class}: {failure.error}"[:1000])
+    key = catalogue.document_key(of.tenant, of.source, of.doc_id)
+    return [Outgoing(topic=catalogue.DOCUMENT_STATUS, key=key, message=status)]
+
+
+CHUNK = Processor(
+    name="chunk",
+    summary="accepts versions and cuts them into chunks",
+    source=catalogue.DOCUMENT_CHANGES,
+    sinks=(catalogue.DOCUMENTS, catalogue.CHUNKS, catalogue.RECEIPTS, catalogue.DOCUMENT_STATUS),
+    handle=handle,
+    reads=read,
+    failed=failed,
+    in_flight=16,
+)

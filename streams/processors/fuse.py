@@ -1,0 +1,192 @@
+"""fuse: joins a question's leg results under its deadline, checks every hit against what is live, and answers."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from schemas.queries import Expected, LegResult
+from schemas.replies import ErrorInfo, Milliseconds, Models, QueryReply
+from streams import wire
+from streams.domain import ranking, scope
+from streams.domain.join import Join, wait_until
+from streams.domain.profile import Profile
+from streams.errors import RankstreamError
+from streams.ports import PassageReader
+from streams.processor import Ack, Failure, OnFailure, Processor
+from streams.wire import Outgoing
+from topics import catalogue
+
+log = logging.getLogger(__name__)
+
+OPEN_JOINS = 2_000  # beyond these a question is answered as overloaded
+REMEMBERED = 60.0  # seconds for which results without a question, and answered questions, are kept
+FENCE_SECONDS = 2.0  # at most, for reading the passages
+
+
+@dataclass(eq=False)
+class Open:
+    """A join with what wakes its question up."""
+
+    join: Join = field(default_factory=Join)
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    answered: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deps:
+    """What `fuse` needs; `joins` is its only state, and outlives no deadline."""
+
+    passages: PassageReader
+    profiles: Mapping[str, Profile]
+    clock: Callable[[], float]
+    joins: dict[str, Open] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+
+
+async def handle(message: Expected | LegResult, deps: Deps) -> Sequence[Outgoing]:
+    """Take a leg's result; or take a question, wait for its legs and answer it."""
+    query_id = message.query.query_id if isinstance(message, Expected) else message.query_id
+    opened = deps.joins.get(query_id)
+    if opened is None:
+        opened = deps.joins[query_id] = Open()
+        asyncio.get_running_loop().call_later(REMEMBERED, deps.joins.pop, query_id, None)
+    if not opened.join.add(message):
+        deps.counts["repeated"] += 1
+        return ()
+    if isinstance(message, LegResult):
+        if opened.answered:
+            deps.counts["late"] += 1
+        opened.changed.set()
+        return ()
+    waiting = sum(1 for other in deps.joins.values() if other.join.expected and not other.answered)
+    if waiting > OPEN_JOINS:
+        opened.answered = True
+        return [_error(message, deps, ErrorInfo(error_class="overloaded", message="too many questions are open"))]
+    await _wait(opened, message, deps)
+    opened.answered = True
+    joined = deps.clock()
+    return [await _answer(message, opened.join, joined, deps)]
+
+
+async def _wait(opened: Open, expected: Expected, deps: Deps) -> None:
+    until = wait_until(expected, deps.profiles[expected.query.profile].legs_budget)
+    while not opened.join.complete:
+        left = until - deps.clock()
+        if left <= 0:
+            return
+        opened.changed.clear()
+        try:
+            async with asyncio.timeout(left):
+                await opened.changed.wait()
+        except TimeoutError:
+            return
+
+
+async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> Outgoing:
+    query, profile = expected.query, deps.profiles[expected.query.profile]
+    results = {leg: join.results[leg] for leg in query.legs if leg in join.results}
+    wanted = list(dict.fromkeys(hit.chunk_id for result in results.values() for hit in result.hits))
+    try:
+        async with asyncio.timeout(FENCE_SECONDS):
+            live = await deps.passages.resolve(scope.of(query), wanted) if wanted else {}
+            lag = await _lag(expected, deps)
+    except (RankstreamError, TimeoutError) as error:
+        # Without the fence a deleted or foreign text could get through: no passages rather than wrong ones.
+        log.warning("fence unavailable: %s", error)
+        info = ErrorInfo(error_class="fence unavailable", message="the passages could not be checked; nothing is shown")
+        return _error(expected, deps, info, legs=ranking.reports(expected, results))
+    ranked = ranking.rank(results, live, rrf_k=profile.rrf_k, top_k=expected.top_k)
+    for leg, number in ranked.stale_hits.items():
+        deps.counts[f"stale_hits_dropped.{leg}"] += number
+    legs = ranking.reports(expected, results)
+    reasons = ranking.reasons(legs)
+    now = deps.clock()
+    reply = QueryReply(
+        query_id=query.query_id,
+        degraded=bool(reasons),
+        reasons=reasons,
+        profile=query.profile,
+        generation=query.generation,
+        models=Models(embedder=next((r.model for r in results.values() if r.model), None)),
+        stale=lag > 0,
+        stale_versions=lag,
+        milliseconds=Milliseconds(
+            total=_since(expected.asked or expected.received, now),
+            prepare=_since(expected.received, expected.prepared),
+            legs=_since(expected.prepared, joined),
+            fuse=_since(joined, now),
+        ),
+        legs=legs,
+        passages=ranked.passages,
+        dropped=ranked.dropped if expected.explain else (),
+    )
+    return _reply(expected, reply)
+
+
+async def _lag(expected: Expected, deps: Deps) -> int:
+    """Return by how many versions the index is behind what the caller asked for."""
+    if not expected.min_version:
+        return 0
+    query = expected.query
+    keys = [(wanted.source, wanted.doc_id) for wanted in expected.min_version]
+    live = await deps.passages.live_versions(query.tenant, query.generation, keys)
+    behind = (
+        wanted.version - live.get((wanted.source, wanted.doc_id), -1) for wanted in expected.min_version
+    )
+    return max(0, *behind)
+
+
+def _since(begin: float, end: float) -> float:
+    return round(max(0.0, end - begin) * 1000, 2)
+
+
+def _error(expected: Expected, deps: Deps, error: ErrorInfo, **fields: object) -> Outgoing:
+    query = expected.query
+    reply = QueryReply(
+        query_id=query.query_id,
+        profile=query.profile,
+        generation=query.generation,
+        milliseconds=Milliseconds(total=_since(expected.asked or expected.received, deps.clock())),
+        error=error,
+    )
+    return _reply(expected, msgspec.structs.replace(reply, **fields))
+
+
+def _reply(expected: Expected, reply: QueryReply) -> Outgoing:
+    return Outgoing(
+        topic=catalogue.REPLIES,
+        key=reply.query_id.encode(),
+        message=reply,
+        headers=wire.reply_headers(expected.reply_to),
+        partition=expected.reply_to.partition,
+    )
+
+
+def failed(failure: Failure, deps: Deps) -> Sequence[Outgoing]:
+    """Answer with an error when fusing itself went wrong."""
+    if not isinstance(failure.message, Expected):
+        return ()
+    info = ErrorInfo(error_class="internal", message=f"fuse failed: {type(failure.error).__name__}")
+    return [_error(failure.message, deps, info)]
+
+
+FUSE = Processor(
+    name="fuse",
+    summary="joins the legs under the deadline, fences, fuses and answers",
+    source=catalogue.LEG_RESULTS,
+    sinks=(catalogue.REPLIES,),
+    handle=handle,
+    failed=failed,
+    on_failure=OnFailure.ANSWER,
+    ack=Ack.ON_RECEIPT,
+    keyed=False,
+    in_flight=2 * OPEN_JOINS,
+    time_limit=90.0,
+    latency=True,
+)

@@ -1,0 +1,78 @@
+"""What the retrieval legs share: a result in every case, with its status and time, so that no leg gates another."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from schemas.queries import Hit, Leg, LegResult, PreparedQuery
+from streams.processor import Failure, OnFailure, Processor
+from streams.wire import Outgoing
+from topics import catalogue
+
+Search = Callable[[PreparedQuery, Any], Awaitable["Found"]]
+
+
+class Found:
+    """What a search found, or why it did not look."""
+
+    def __init__(self, hits: Sequence[Hit] = (), *, skipped: str | None = None, model: str | None = None) -> None:
+        self.hits = tuple(hits)
+        self.skipped = skipped
+        self.model = model
+
+
+def retrieval(leg: Leg, *, summary: str, search: Search) -> Processor:
+    """Return the processor of one leg."""
+
+    async def handle(query: PreparedQuery, deps: Any) -> Sequence[Outgoing]:
+        if leg not in query.legs:
+            return ()
+        begun = time.perf_counter()
+        found = await search(query, deps)
+        status = "skipped" if found.skipped else "ok" if found.hits else "empty"
+        result = LegResult(
+            query_id=query.query_id,
+            leg=leg,
+            status=status,
+            hits=found.hits,
+            reason=found.skipped,
+            milliseconds=(time.perf_counter() - begun) * 1000,
+            model=found.model,
+        )
+        return [_outgoing(result)]
+
+    def failed(failure: Failure, _: Any) -> Sequence[Outgoing]:
+        query = failure.message
+        if not isinstance(query, PreparedQuery) or leg not in query.legs:
+            return ()
+        status = "timeout" if failure.error_class == "timeout" else "error"
+        reason = str(failure.error) or type(failure.error).__name__
+        if failure.error_class == "bug":
+            reason = type(failure.error).__name__
+        return [_outgoing(LegResult(query_id=query.query_id, leg=leg, status=status, reason=reason[:500]))]
+
+    return Processor(
+        name=f"retrieve-{leg}",
+        summary=summary,
+        source=catalogue.PREPARED,
+        sinks=(catalogue.LEG_RESULTS,),
+        handle=handle,
+        failed=failed,
+        on_failure=OnFailure.ANSWER,
+        keyed=False,
+        in_flight=64,
+        time_limit=10.0,
+        deadline=deadline,
+        latency=True,
+    )
+
+
+def _outgoing(result: LegResult) -> Outgoing:
+    return Outgoing(topic=catalogue.LEG_RESULTS, key=result.query_id.encode(), message=result)
+
+
+def deadline(query: PreparedQuery) -> float:
+    """Return when the question expires."""
+    return query.deadline

@@ -1,0 +1,174 @@
+"""prepare: reads a question, refuses a bad one, and tells the legs what to search and `fuse` what to expect."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+
+from schemas.base import Message
+from schemas.codec import InvalidMessage
+from schemas.queries import Expected, PreparedQuery, QueryRequest, ReplyTo
+from schemas.replies import ErrorInfo, error_reply
+from streams import wire
+from streams.domain import language, normalise
+from streams.domain.profile import Profile
+from streams.errors import Invalid
+from streams.ports import Generations
+from streams.processor import Failure, OnFailure, Processor
+from streams.wire import Outgoing, Record
+from topics import catalogue
+from topics.topic import Topic
+
+LONGEST_BUDGET = 60.0  # seconds; a deadline further away is brought forward
+
+
+class Asked(Message, frozen=True, kw_only=True):
+    """A question with what its record's headers say."""
+
+    request: QueryRequest
+    reply_to: ReplyTo
+    at: float  # seconds since the epoch, when it was sent
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deps:
+    """What `prepare` needs."""
+
+    profiles: Mapping[str, Profile]
+    generations: Generations
+    clock: Callable[[], float]
+
+
+def read(record: Record, topic: Topic) -> Asked:
+    """Read a question and its reply address, which must be one of ours."""
+    reply_to = _allowed_reply(record)
+    if reply_to is None:
+        raise Invalid(
+            f"must name one of {', '.join(sorted(catalogue.REPLY_TOPICS))} and a partition of it", field=wire.REPLY_TOPIC
+        )
+    request = wire.read(record, topic)
+    assert isinstance(request, QueryRequest)
+    return Asked(request=request, reply_to=reply_to, at=record.timestamp)
+
+
+def _allowed_reply(record: Record) -> ReplyTo | None:
+    reply_to = wire.reply_address(record.headers)
+    if reply_to is None or reply_to.topic not in catalogue.REPLY_TOPICS:
+        return None
+    if reply_to.partition is not None and reply_to.partition >= catalogue.REPLIES.partitions:
+        return None
+    return reply_to
+
+
+async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
+    """Normalise a question and send it to the legs of its profile."""
+    received = deps.clock()
+    request = asked.request
+    profile = deps.profiles.get(request.profile)
+    if profile is None:
+        known = ", ".join(sorted(deps.profiles))
+        raise Invalid(f"there is no profile {request.profile!r}; there are {known}", field="profile")
+    text = normalise.normalise_question(request.text)
+    if not text:
+        raise Invalid("the question is empty", field="text")
+    generation = await deps.generations.live()
+    if request.generation not in (None, generation.id):
+        raise Invalid(f"there is no generation {request.generation!r}; {generation.id} is live", field="generation")
+    query = PreparedQuery(
+        query_id=request.query_id,
+        tenant=request.tenant,
+        agent=request.agent,
+        text=text,
+        language=language.detect(text, request.language),
+        profile=profile.name,
+        generation=generation.id,
+        filters=request.filters,
+        deadline=_deadline(request, profile, received),
+        legs=profile.legs,
+        candidates=max(profile.candidates, request.top_k or 0),
+    )
+    expected = Expected(
+        query=query,
+        reply_to=asked.reply_to,
+        top_k=request.top_k or profile.passages,
+        received=received,
+        prepared=deps.clock(),
+        asked=asked.at,
+        min_version=request.min_version,
+        explain=request.explain,
+    )
+    key = request.query_id.encode()
+    return [
+        Outgoing(topic=catalogue.LEG_RESULTS, key=key, message=expected),
+        Outgoing(topic=catalogue.PREPARED, key=key, message=query),
+    ]
+
+
+def _deadline(request: QueryRequest, profile: Profile, now: float) -> float:
+    if request.deadline is None:
+        return now + profile.budget
+    return min(request.deadline, now + LONGEST_BUDGET)
+
+
+def deadline(asked: Asked) -> float | None:
+    """Return when the question expires."""
+    return asked.request.deadline
+
+
+_QUERY_ID = re.compile(rb'"query_id"\s*:\s*"([\x21\x23-\x5b\x5d-\x7e]{1,128})"')
+
+
+def failed(failure: Failure, deps: Deps) -> Sequence[Outgoing]:
+    """Answer a question that cannot be searched for, if its record says where to."""
+    reply_to = _allowed_reply(failure.record)
+    if reply_to is None:
+        return ()
+    query_id = _query_id(failure)
+    total = max(0.0, (deps.clock() - failure.record.timestamp) * 1000)
+    reply = error_reply(query_id, error_of(failure), total)
+    return [
+        Outgoing(
+            topic=catalogue.REPLIES,
+            key=query_id.encode(),
+            message=reply,
+            headers=wire.reply_headers(reply_to),
+            partition=reply_to.partition,
+        )
+    ]
+
+
+def _query_id(failure: Failure) -> str:
+    if isinstance(failure.message, Asked):
+        return failure.message.request.query_id
+    found = _QUERY_ID.search((failure.record.value or b"")[:100_000])
+    return found[1].decode("ascii") if found else "unknown"
+
+
+def error_of(failure: Failure) -> ErrorInfo:
+    """Return what a caller is told of a failure; the inside of a bug stays in our logs."""
+    error = failure.error
+    if isinstance(error, InvalidMessage | Invalid):
+        error_class = "decode" if failure.error_class == "decode" else "validation"
+        return ErrorInfo(error_class=error_class, field=error.field, message=error.message)
+    if failure.error_class == "timeout":
+        return ErrorInfo(error_class="timeout", message="the question could not be prepared in time")
+    return ErrorInfo(error_class="internal", message=f"prepare failed: {type(error).__name__}")
+
+
+PREPARE = Processor(
+    name="prepare",
+    summary="normalises questions, stamps profile and generation, refuses bad ones",
+    source=catalogue.QUERIES,
+    sinks=(catalogue.PREPARED, catalogue.LEG_RESULTS, catalogue.REPLIES),
+    handle=handle,
+    reads=read,
+    failed=failed,
+    on_failure=OnFailure.ANSWER,
+    keyed=False,
+    in_flight=128,
+    time_limit=5.0,
+    deadline=deadline,
+    latency=True,
+)

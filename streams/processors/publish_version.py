@@ -1,0 +1,46 @@
+"""publish-version: flips a version to live once all its writers are done, and takes away what only the old one had."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from schemas.documents import Receipt
+from streams.ports import VectorIndex, VersionStore
+from streams.processor import Processor
+from streams.wire import Outgoing
+from topics import catalogue
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deps:
+    """What `publish-version` needs."""
+
+    versions: VersionStore
+    vectors: VectorIndex
+
+
+async def handle(receipt: Receipt, deps: Deps) -> Sequence[Outgoing]:
+    """Count a receipt; the last one of a version publishes it. Every step may be repeated."""
+    publication = await deps.versions.complete(receipt)
+    if publication is None:
+        return ()
+    if publication.rewrite:
+        await deps.vectors.rewrite(receipt.generation, publication.rewrite, publication.agents, publication.tags)
+
+    async def remove(chunk_ids: Sequence[str]) -> None:
+        await deps.vectors.remove(receipt.generation, chunk_ids)
+
+    await deps.versions.collect(receipt.key, receipt.generation, remove)
+    key = catalogue.document_key(receipt.tenant, receipt.source, receipt.doc_id)
+    return [Outgoing(topic=catalogue.DOCUMENT_STATUS, key=key, message=publication.status)]
+
+
+PUBLISH_VERSION = Processor(
+    name="publish-version",
+    summary="flips complete versions to live and removes what they replaced",
+    source=catalogue.RECEIPTS,
+    sinks=(catalogue.DOCUMENT_STATUS,),
+    handle=handle,
+    in_flight=4,
+)
