@@ -10,7 +10,9 @@ import msgspec
 END = r"$(?!\n)"
 NAME_PATTERN = rf"^[a-z0-9._-]+{END}"
 
-Tenant = Annotated[str, msgspec.Meta(pattern=NAME_PATTERN, max_length=128, description="an organization, the unit of isolation")]
+Tenant = Annotated[
+    str, msgspec.Meta(pattern=NAME_PATTERN, max_length=128, description="an organization, the unit of isolation")
+]
 Source = Annotated[str, msgspec.Meta(pattern=NAME_PATTERN, max_length=128, description="where a document comes from")]
 # No control character: an id is printed in terminals and sent in URLs.
 DocId = Annotated[str, msgspec.Meta(pattern=rf"^[^\x00-\x1f\x7f]+{END}", max_length=512)]

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Literal, TypeVar
 
 from streams import settings as names
-from streams.adapters import profiles
+from streams.adapters import onnx_embedder, postgres, profiles, qdrant
+from streams.adapters.cached_generations import CachedGenerations
+from streams.adapters.onnx_embedder import OnnxEmbedder, OnnxMiniLM
+from streams.adapters.passages import PostgresPassages
+from streams.adapters.postgres_generations import PostgresGenerations
+from streams.adapters.qdrant import QdrantVectors
+from streams.adapters.text_index import PostgresTextIndex
+from streams.adapters.versions import PostgresVersions
 from streams.processor import Processor
 from streams.processors import (
     chunk,
@@ -23,10 +31,9 @@ from streams.processors import (
 )
 from streams.settings import Settings, need
 
-if TYPE_CHECKING:
-    from streams.adapters.onnx_embedder import OnnxEmbedder
-
 T = TypeVar("T")
+
+AVERAGE_LENGTH = 120.0  # words a passage, in help centres and handbooks; frozen when the first generation is made
 
 
 class Resources:
@@ -34,15 +41,13 @@ class Resources:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.profiles = profiles.shipped()
         self._opened: dict[str, Any] = {}
         self._closers: list[Callable[[], Awaitable[None]]] = []
-        self.profiles = profiles.shipped()
 
-    async def _once(self, name: str, open_it: Callable[[], Awaitable[T]]) -> T:
-        if name not in self._opened:
-            self._opened[name] = await open_it()
-        opened: T = self._opened[name]
-        return opened
+    async def deps(self, processor: Processor) -> Any:
+        """Return what a processor needs."""
+        return await _DEPS[processor.name](self)
 
     async def close(self) -> None:
         """Close what was opened, last first."""
@@ -50,3 +55,116 @@ class Resources:
             await closer()
         self._closers.clear()
         self._opened.clear()
+
+    async def _once(self, name: str, build: Callable[[], Awaitable[tuple[T, Callable[[], Awaitable[None]]]]]) -> T:
+        if name not in self._opened:
+            self._opened[name], closer = await build()
+            self._closers.append(closer)
+        opened: T = self._opened[name]
+        return opened
+
+    async def pool(self, work: Literal["reads", "writes"]) -> postgres.Pool:
+        """Return the connections to Postgres; questions have their own, so that they never wait behind writers."""
+
+        async def build() -> tuple[postgres.Pool, Callable[[], Awaitable[None]]]:
+            opened = await postgres.open_pool(need(self.settings.postgres, names.POSTGRES))
+            return opened, opened.close
+
+        return await self._once(f"pool of {work}", build)
+
+    async def vectors(self) -> QdrantVectors:
+        """Return the vector index, its collection in place."""
+
+        async def build() -> tuple[QdrantVectors, Callable[[], Awaitable[None]]]:
+            client = await qdrant.open_client(need(self.settings.qdrant, names.QDRANT), self.settings.qdrant_key)
+            index = QdrantVectors(client=client)
+            generation = await (await self.generations()).live()
+            await index.ensure_collection(generation.id, generation.model, generation.dimension)
+            return index, client.close
+
+        return await self._once("vectors", build)
+
+    async def embedder(self) -> OnnxEmbedder:
+        """Return the embedding model, loaded."""
+
+        async def build() -> tuple[OnnxEmbedder, Callable[[], Awaitable[None]]]:
+            model = await asyncio.to_thread(OnnxMiniLM)
+            embedder = OnnxEmbedder(model)
+            return embedder, embedder.close
+
+        return await self._once("embedder", build)
+
+    async def generations(self) -> PostgresGenerations:
+        """Return the generations; the first start makes the first one."""
+
+        async def build() -> tuple[PostgresGenerations, Callable[[], Awaitable[None]]]:
+            generations = PostgresGenerations(pool=await self.pool("writes"))
+            await generations.ensure(
+                model=onnx_embedder.MODEL, dimension=onnx_embedder.DIMENSION, average_length=AVERAGE_LENGTH
+            )
+            return generations, _nothing
+
+        return await self._once("generations", build)
+
+
+async def _nothing() -> None:
+    return None
+
+
+async def _chunk(of: Resources) -> chunk.Deps:
+    generation = await (await of.generations()).live()
+    return chunk.Deps(versions=PostgresVersions(pool=await of.pool("writes")), generation=generation)
+
+
+async def _embed(of: Resources) -> embed.Deps:
+    generation = await (await of.generations()).live()
+    return embed.Deps(embedder=await of.embedder(), generation=generation)
+
+
+async def _index_vectors(of: Resources) -> index_vectors.Deps:
+    return index_vectors.Deps(versions=PostgresVersions(pool=await of.pool("writes")), vectors=await of.vectors())
+
+
+async def _index_text(of: Resources) -> index_text.Deps:
+    return index_text.Deps(texts=PostgresTextIndex(pool=await of.pool("writes")))
+
+
+async def _publish_version(of: Resources) -> publish_version.Deps:
+    return publish_version.Deps(versions=PostgresVersions(pool=await of.pool("writes")), vectors=await of.vectors())
+
+
+async def _prepare(of: Resources) -> prepare.Deps:
+    generations = CachedGenerations(await of.generations())
+    return prepare.Deps(profiles=of.profiles, generations=generations, clock=time.time)
+
+
+async def _retrieve_dense(of: Resources) -> retrieve_dense.Deps:
+    return retrieve_dense.Deps(
+        embedder=await of.embedder(), vectors=await of.vectors(), profiles=of.profiles
+    )
+
+
+async def _retrieve_sparse(of: Resources) -> retrieve_sparse.Deps:
+    return retrieve_sparse.Deps(vectors=await of.vectors())
+
+
+async def _retrieve_fulltext(of: Resources) -> retrieve_fulltext.Deps:
+    return retrieve_fulltext.Deps(texts=PostgresTextIndex(pool=await of.pool("reads")))
+
+
+async def _fuse(of: Resources) -> fuse.Deps:
+    return fuse.Deps(passages=PostgresPassages(pool=await of.pool("reads")), profiles=of.profiles, clock=time.time)
+
+
+_DEPS: Mapping[str, Callable[[Resources], Awaitable[Any]]] = {
+    "chunk": _chunk,
+    "embed": _embed,
+    "index-vectors": _index_vectors,
+    "index-text": _index_text,
+    "publish-version": _publish_version,
+    "prepare": _prepare,
+    "retrieve-dense": _retrieve_dense,
+    "retrieve-sparse": _retrieve_sparse,
+    "retrieve-fulltext": _retrieve_fulltext,
+    "fuse": _fuse,
+}

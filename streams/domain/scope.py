@@ -16,6 +16,12 @@ class Scope:
     agent: str | None = None  # none: only what is open to all agents
     filters: Filters = field(default_factory=Filters)
 
+    @property
+    def directory(self) -> str:
+        """The directory that doc ids must be under, with its closing slash; empty: anywhere."""
+        given = self.filters.directory
+        return given if not given or given.endswith("/") else f"{given}/"
+
 
 def of(query: PreparedQuery) -> Scope:
     """Return the scope of a question."""

@@ -48,6 +48,8 @@ class Publication:
     rewrite: tuple[str, ...] = ()
     agents: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    # Lower versions that were still pending: this one overtook them, and nobody else will say so.
+    overtaken: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

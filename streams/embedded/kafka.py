@@ -12,7 +12,7 @@ from pathlib import Path
 
 from streams.embedded import kafka_probe, maven
 from streams.embedded.kafka_settings import JVM_OPTIONS, LOGGING, properties
-from streams.embedded.processes import HOST, EmbeddedError, spawn
+from streams.embedded.processes import HOST, EmbeddedError, folder_at, spawn
 from streams.embedded.server import Server
 
 VERSION = "4.3.1"
@@ -38,12 +38,11 @@ async def prepare(progress: Callable[[str], None]) -> Path:
 
 async def start(folder: Path, *, jars: Path, port: int, controller_port: int, log: Path) -> Server:
     """Start the broker on the data in the folder; formatted once, it keeps topics and records over restarts."""
-    folder.mkdir(parents=True, exist_ok=True)
-    config = folder / "server.properties"
+    config = folder_at(folder) / "server.properties"
     config.write_text(properties(folder / "data", port=port, controller_port=controller_port))
     (folder / "log4j2.yaml").write_text(LOGGING)
     java = [_java(), *JVM_OPTIONS, f"-Dlog4j2.configurationFile={folder / 'log4j2.yaml'}", "-cp", f"{jars}/*"]
-    if not (folder / "data" / "meta.properties").exists():
+    if not _is_formatted(folder):
         await _format(java, config, log)
     child = spawn("kafka", [*java, "kafka.Kafka", config], log=log, cwd=folder)
     try:
@@ -64,6 +63,10 @@ async def _format(java: list[str], config: Path, log: Path) -> None:
         await tool.kill()
     if not ended or tool.process.returncode != 0:
         raise tool.error("failed")
+
+
+def _is_formatted(folder: Path) -> bool:
+    return (folder / "data" / "meta.properties").exists()
 
 
 def _java() -> str:

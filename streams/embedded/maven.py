@@ -30,14 +30,14 @@ async def fetch(artefacts: Sequence[str], folder: Path, progress: Callable[[], N
 
     `progress` is called when there is something to fetch. Raises EmbeddedError with a one-line reason.
     """
-    if folder.is_dir():
+    if _exists(folder):
         return
     if shutil.which("mvn") is None:
         raise EmbeddedError("Maven (mvn) is not installed")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with (folder.parent / f"{folder.name}.lock").open("w") as lock:
         await _acquire(lock.fileno())
-        if folder.is_dir():
+        if _exists(folder):
             return
         progress()
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}-") as name:
@@ -64,7 +64,7 @@ async def _run(work: Path) -> None:
     child = spawn("maven", ["mvn", *_OPTIONS, *goal], log=log, cwd=work)
     try:
         seen, since = -1, time.monotonic()
-        while not await child.ended(1.0):
+        while not await child.ended(2.0):
             # A slow download goes on as long as bytes arrive; a dead network brings none.
             arrived = log.stat().st_size + await asyncio.to_thread(_bytes_under, Path.home() / ".m2" / "repository")
             if arrived != seen:
@@ -77,12 +77,16 @@ async def _run(work: Path) -> None:
         raise EmbeddedError(f"Maven failed: {_reason(log)}")
 
 
+def _exists(folder: Path) -> bool:
+    return folder.is_dir()
+
+
 def _bytes_under(folder: Path) -> int:
     total = 0
     for root, _, names in os.walk(folder):
         for name in names:
             try:
-                total += os.stat(os.path.join(root, name)).st_size
+                total += Path(root, name).stat().st_size
             except OSError:
                 continue
     return total

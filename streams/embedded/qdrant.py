@@ -4,18 +4,27 @@ import os
 import sys
 from pathlib import Path
 
-from streams.embedded.processes import HOST, accepts, spawn
+from streams.embedded.processes import HOST, accepts, folder_at, spawn
 from streams.embedded.server import Server
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 async def start(folder: Path, *, port: int, log: Path) -> Server:
     """Start the server on loopback over the collections in the folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    root = Path(__file__).resolve().parents[2]
-    paths = [str(root), *filter(None, [os.environ.get("PYTHONPATH")])]
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     child = spawn(
         "qdrant",
-        [sys.executable, "-m", "streams.embedded.qdrant_server", "--port", str(port), "--data", folder],
+        [
+            sys.executable,
+            "-P",
+            "-m",
+            "streams.embedded.qdrant_server",
+            "--port",
+            str(port),
+            "--data",
+            folder_at(folder),
+        ],
         log=log,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
     )

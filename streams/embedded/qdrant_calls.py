@@ -45,6 +45,7 @@ async def _delete(collection: Collection, body: Body) -> Any:
         collection.update(edge.UpdateOperation.delete_points(body["points"]))
     else:
         collection.update(edge.UpdateOperation.delete_points_by_filter(_filter(body)))
+    collection.has_deleted = True
     return _done(collection)
 
 
@@ -102,12 +103,12 @@ async def _count(collection: Collection, body: Body) -> Any:
 
 
 async def _query(collection: Collection, body: Body) -> Any:
-    found = collection.shard.query(qdrant_points.query(body))
+    found = collection.shard.query(qdrant_points.query(body, collection.idf(body)))
     return {"points": [qdrant_points.record(point) for point in found]}
 
 
 async def _query_batch(collection: Collection, body: Body) -> Any:
-    searches = [qdrant_points.query(search) for search in body["searches"]]
+    searches = [qdrant_points.query(search, collection.idf(search)) for search in body["searches"]]
     answers = []
     for search in searches:
         found = collection.shard.query(search)

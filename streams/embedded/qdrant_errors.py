@@ -40,5 +40,7 @@ def refused() -> Iterator[None]:
     except (TypeError, ValueError, AttributeError) as error:
         raise bad_request(str(error)) from error
     except Exception as error:
+        if str(error).startswith("No point with id"):
+            raise RequestError(404, f"Not found: {error}") from error
         # The engine raises bare Exceptions; all that it is asked here is client input.
         raise bad_request(str(error)) from error

@@ -38,8 +38,8 @@ def points(body: dict[str, Any]) -> list[edge.Point]:
     return made
 
 
-def query(body: dict[str, Any]) -> edge.QueryRequest:
-    """One search by a named vector, or one page of points where no vector is given."""
+def query(body: dict[str, Any], idf: edge.IdfParams | None = None) -> edge.QueryRequest:
+    """One search by a named vector; the weights of terms are counted over `idf` unless the body says over what."""
     unknown = sorted(name for name, value in body.items() if value is not None and name not in _QUERY_FIELDS)
     if unknown:
         raise Unsupported(f"query with {', '.join(unknown)}")
@@ -63,7 +63,7 @@ def query(body: dict[str, Any]) -> edge.QueryRequest:
         score_threshold=body.get("score_threshold"),
         with_payload=payload_choice(body.get("with_payload"), otherwise=False),
         with_vector=vector_choice(body.get("with_vector")),
-        params=_params(body.get("params")),
+        params=_params(body.get("params") or {}, idf),
     )
 
 
@@ -134,11 +134,11 @@ def _plain(vector: Any) -> Any:
     return vector
 
 
-def _params(given: Any) -> edge.SearchParams | None:
-    if not given:
-        return None
+def _params(given: dict[str, Any], idf: edge.IdfParams | None) -> edge.SearchParams:
     known = {name: given[name] for name in ("hnsw_ef", "exact", "indexed_only") if given.get(name) is not None}
-    unknown = sorted(name for name, value in given.items() if value is not None and name not in known)
+    unknown = sorted(name for name, value in given.items() if value is not None and name not in {*known, "idf"})
     if unknown:
         raise Unsupported(f"search parameters {', '.join(unknown)}")
-    return edge.SearchParams(**known)
+    if given.get("idf"):
+        idf = edge.IdfParams(corpus=qdrant_filters.parse(given["idf"].get("corpus")))
+    return edge.SearchParams(**known, idf=idf)

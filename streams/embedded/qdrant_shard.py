@@ -12,6 +12,9 @@ from streams.embedded.qdrant_errors import RequestError, Unsupported, bad_reques
 
 # The engine keeps the interpreter's lock while it works, so that a larger piece would hold up every search.
 UPSERT_POINTS = 100
+# Searches are exact. A graph would take a search at 50,000 points from 5 to 2 ms, but the engine builds it (20 to 30 s
+# there) with the interpreter's lock held, and nothing would be answered meanwhile.
+NEVER_INDEX_KB = 1_000_000_000
 _DISTANCES = {
     "Cosine": edge.Distance.Cosine,
     "Dot": edge.Distance.Dot,
@@ -26,6 +29,7 @@ _INDEXES = {
     "uuid": edge.PayloadSchemaType.Uuid,
     "datetime": edge.PayloadSchemaType.Datetime,
 }
+_EVERY_POINT = edge.Filter(must_not=[edge.HasIdCondition(set())])
 
 
 class Collection:
@@ -36,6 +40,7 @@ class Collection:
         self.config = config
         self.shard = shard
         self.operations = 0
+        self.has_deleted = False
         self._dirty = False
 
     def update(self, operation: edge.UpdateOperation) -> None:
@@ -56,6 +61,15 @@ class Collection:
         if kind not in _INDEXES:
             raise Unsupported(f"an index of type {kind}")
         self.update(edge.UpdateOperation.create_field_index(field, _INDEXES[kind]))
+
+    def idf(self, search: dict[str, Any]) -> edge.IdfParams | None:
+        """The points that the weight of a term is counted over, where a search does not leave that to the engine.
+
+        The engine's own counts keep deleted points until the shard is loaded again; counting all that are left takes
+        about a millisecond at 50,000 points.
+        """
+        weighted = self.config["sparse_vectors"].get(search.get("using") or "", {}).get("modifier") == "idf"
+        return edge.IdfParams(corpus=_EVERY_POINT) if weighted and self.has_deleted else None
 
     def check(self, points: list[edge.Point]) -> None:
         """Raise RequestError 400 for a vector of the wrong size or of a name that the collection lacks."""
@@ -111,6 +125,8 @@ class Collections:
                 continue
             saved = msgspec.json.decode((place / "collection.json").read_bytes())
             shard = edge.EdgeShard.load(str(place / "shard"))
+            # Gives the room of deleted points back, where those are many: a quarter of a second for 10,000 points.
+            shard.optimize()
             self._open[saved["name"]] = Collection(place, saved["config"], shard)
 
     def __iter__(self) -> Iterator[Collection]:
@@ -141,6 +157,7 @@ class Collections:
         config = edge.EdgeConfig(
             vectors={key: _dense(params) for key, params in vectors.items()},
             sparse_vectors={key: _sparse(params or {}) for key, params in sparse.items()},
+            optimizers=edge.EdgeOptimizersConfig(indexing_threshold=NEVER_INDEX_KB),
         )
         shard = edge.EdgeShard.create(str(place / "shard"), config)
         kept = {"vectors": vectors, "sparse_vectors": {key: params or {} for key, params in sparse.items()}}

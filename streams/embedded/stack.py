@@ -13,7 +13,7 @@ from streams.embedded import qdrant as qdrant_process
 from streams.embedded import tansu, valkey
 from streams.embedded.lock import FolderLock, held
 from streams.embedded.ports import Ports
-from streams.embedded.processes import EmbeddedError
+from streams.embedded.processes import EmbeddedError, folder_at
 from streams.embedded.server import Server
 
 __all__ = ["Broker", "EmbeddedError", "Endpoints", "Stack", "running", "start"]
@@ -47,6 +47,9 @@ class Stack:
         self._ports = Ports(folder)
         self._starters: dict[str, Callable[[], Awaitable[Server]]] = {}
         self._servers: dict[str, Server] = {}
+        self._stopped = False
+        # Those of a run that was killed.
+        (folder / _ENDPOINTS).unlink(missing_ok=True)
 
     def pids(self) -> dict[str, int]:
         """The process of every server started here, by name: kafka or tansu, qdrant, postgres, valkey."""
@@ -68,6 +71,9 @@ class Stack:
 
     async def stop(self) -> None:
         """End all servers started here, at the same time, and let go of the folder."""
+        if self._stopped:
+            return
+        self._stopped = True
         (self._folder / _ENDPOINTS).unlink(missing_ok=True)
         await asyncio.gather(*(server.child.stop(_STOP_SECONDS) for server in self._servers.values()))
         self._servers.clear()
@@ -149,9 +155,8 @@ async def start(
     Call it on a thread that lives as long as the servers should: on Linux they end with it. Raises EmbeddedError with
     one line that names the server; whatever was started is then stopped again.
     """
-    folder = data_dir.absolute()
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = FolderLock(folder)
+    folder = _absolute(data_dir)
+    lock = FolderLock(folder_at(folder))
     await asyncio.to_thread(lock.acquire)
     stack = Stack(folder, lock)
     given = {"kafka": kafka, "qdrant": qdrant, "postgres": postgres, "redis": redis}
@@ -165,10 +170,15 @@ async def start(
 
 def running(data_dir: Path) -> Endpoints | None:
     """The endpoints of the stack that some process has started on this folder, if one has."""
-    folder = data_dir.absolute()
+    folder = _absolute(data_dir)
     if not held(folder):
         return None
     try:
         return Endpoints(**json.loads((folder / _ENDPOINTS).read_text()))
     except (OSError, ValueError, TypeError):
         return None
+
+
+def _absolute(folder: Path) -> Path:
+    # Servers have working directories of their own.
+    return folder.absolute()

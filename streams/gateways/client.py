@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import math
 import time
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -128,7 +129,7 @@ class Client:
         """Yield the revisions of the answer as they come: first as fused, last as reranked. The last one is final.
 
         timeout: seconds; deadline: seconds since the epoch, instead of a timeout. Errors are yielded as a reply that
-        carries one: `validation` names the field, `overloaded` when too many questions wait, `no reply` at the deadline.
+        carries one: `validation` names the field, `overloaded` when too many wait, `no reply` at the deadline.
         """
         began, loop_began = time.time(), asyncio.get_running_loop().time()
         deadline = began + timeout if deadline is None else deadline
@@ -162,6 +163,8 @@ class Client:
             yield failed("overloaded", f"{len(self._pending)} questions of this client wait already; ask again later")
             return
         try:
+            if not math.isfinite(deadline):
+                raise Invalid("must be a number of seconds", field="deadline")
             request, value = questions.encoded(fields)
             with self._pending.open(request.query_id) as waiting:
                 ends = loop_began + (deadline - began)
@@ -176,8 +179,10 @@ class Client:
                     reply = await waiting.next(ends + GRACE if last is None else ends)
                     if reply is None:
                         break
-                    if last is not None and (reply.error is not None or reply.revision <= last.revision):
-                        continue
+                    if last is not None and reply.error is not None:
+                        break
+                    if last is not None and reply.revision <= last.revision:
+                        continue  # the same record again
                     last = reply
                     yield reply
                     if reply.final or reply.error is not None:
@@ -213,7 +218,9 @@ class Client:
         else:
             delivery.add_done_callback(delivered)
 
-    async def publish(self, change: DocumentChange, *, wait: bool = False, timeout: float = 60.0) -> DocumentStatus | None:
+    async def publish(
+        self, change: DocumentChange, *, wait: bool = False, timeout: float = 60.0
+    ) -> DocumentStatus | None:
         """Publish a change and return once the broker has it, or with `wait` once its receipt is there.
 
         The receipt may be of a higher version, which then has replaced this one; it says which. Raises Invalid (names
@@ -239,7 +246,8 @@ class Client:
 
     def _choose(self, partitions: int) -> set[int]:
         digest = hashlib.sha256(self._instance.encode()).digest()
-        return {int.from_bytes(digest[:8], "big") % partitions}
+        # `prepare` refuses partitions beyond those of the catalogue.
+        return {int.from_bytes(digest[:8], "big") % min(partitions, REPLIES.partitions)}
 
 
 def _closing(reply: QueryReply) -> QueryReply:

@@ -13,6 +13,7 @@ from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError
 
 from schemas import codec
+from schemas.cloudevents import read_document_change
 from schemas.documents import DocKey, DocumentChange, DocumentStatus
 from streams.errors import Invalid, NoReply, RankstreamError, Transient
 from streams.gateways.broker import open_producer
@@ -167,14 +168,16 @@ def checked(change: DocumentChange) -> bytes:
     """Return the bytes of a change that is fit to be published; raise Invalid that names the field."""
     try:
         value = codec.encode(change)
-        codec.decode(value, DocumentChange)
+        read_document_change(value, {})
     except codec.InvalidMessage as error:
         raise invalid(error, msgspec.structs.asdict(change)) from error
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise Invalid(f"cannot be written as JSON: {error}") from error
     if len(value) > DOCUMENT_CHANGES.largest_record:
         limit = DOCUMENT_CHANGES.largest_record
-        raise Invalid(f"the change has {len(value):,} bytes as JSON; the limit is {limit:,}: split the document", field="content")
+        raise Invalid(
+            f"the change has {len(value):,} bytes as JSON; the limit is {limit:,}: split the document", field="content"
+        )
     return value
 
 

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
-from aiokafka.errors import KafkaError
 
 from streams.errors import ConfigurationError, RankstreamError
 from streams.gateways.broker import WITHIN, reaching
@@ -22,6 +21,8 @@ SHORT_POLL = 30  # milliseconds, for a broker whose long poll does not wake on n
 SILENCE = 4.0  # seconds without any answer to a fetch after which the consumer is taken for dead
 FIRST_BACK_OFF = 0.1  # seconds
 LONGEST_BACK_OFF = 2.0  # seconds
+
+CLOSE = 2.0  # seconds that closing a consumer may take
 
 Deliver = Callable[[Any], None]
 Choose = Callable[[int], set[int]]
@@ -79,8 +80,9 @@ class Tail:
         try:
             async with reaching(self._bootstrap):
                 await consumer.start()
-                await consumer.topics()
-                count = len(consumer.partitions_for_topic(self._topic) or ())
+                # All topics are listed, since asking Tansu for a name creates it.
+                cluster = await consumer._client.fetch_all_metadata()
+                count = len(cluster.partitions_for_topic(self._topic) or ())
                 if count == 0:
                     raise ConfigurationError(f"topic {self._topic} is not there: run `rankstream topics apply`")
                 self.partitions = frozenset(self._choose(count))
@@ -97,19 +99,23 @@ class Tail:
         return consumer
 
     async def _run(self, consumer: AIOKafkaConsumer | None) -> None:
-        back_off, stuck = FIRST_BACK_OFF, 0
+        this = asyncio.current_task()
+        back_off, stuck, down = FIRST_BACK_OFF, 0, False
         while True:
             before = dict(self._next)
             try:
                 if consumer is None:
                     consumer = await self._open()
                     log.warning("%s: reading again", self._topic)
-                    back_off = FIRST_BACK_OFF
+                    back_off, down = FIRST_BACK_OFF, False
                 await self._read(consumer)
                 stuck = 0
             except RankstreamError as error:
-                log.warning("%s", error)
-            except Exception as error:
+                log.log(logging.DEBUG if down else logging.WARNING, "%s", error)
+                down = True
+            except (Exception, asyncio.CancelledError) as error:
+                if this is not None and this.cancelling():
+                    raise  # `stop`, and not a cancellation that aiokafka let out
                 log.warning("%s: %s: %s", self._topic, type(error).__name__, error)
                 stuck = stuck + 1 if before == self._next else 0
                 if stuck == 3:
@@ -141,8 +147,11 @@ class Tail:
 
 
 async def _close(consumer: AIOKafkaConsumer) -> None:
-    try:
-        async with asyncio.timeout(2):
-            await consumer.stop()
-    except (KafkaError, OSError) as error:
-        log.debug("closing a consumer: %s", error)
+    # With a fetch under way, aiokafka's `stop` may be cut short by its own cancellation and leave its connections open.
+    for close in (consumer.stop, consumer._client.close):
+        closing = asyncio.create_task(close())
+        await asyncio.wait([closing], timeout=CLOSE)
+        if not closing.done():
+            closing.cancel()
+        elif not closing.cancelled() and (error := closing.exception()) is not None:
+            log.debug("closing a consumer: %s", error)

@@ -10,7 +10,7 @@ import msgspec
 from schemas.chunks import Chunk, ChunkBatch
 from schemas.cloudevents import read_document_change
 from schemas.documents import DocKey, Document, DocumentChange, DocumentStatus, Receipt
-from streams.domain import chunking, identity, language, normalise
+from streams.domain import changes, chunking, identity, language
 from streams.domain.generation import Generation
 from streams.domain.versions import Admission, Candidate, Verdict
 from streams.errors import Invalid
@@ -35,7 +35,7 @@ class Deps:
 
 async def handle(change: DocumentChange, deps: Deps) -> Sequence[Outgoing]:
     """Accept, repeat, drop or refuse a version; an accepted one goes to the log and, in parts, to the indexes."""
-    change = normalise.change(change)
+    change = changes.normalised(change)
     detected = language.detect(f"{change.title}\n{change.content}", change.language)
     chunks = _cut(change, deps)
     parts = _parts(chunks)
@@ -83,16 +83,7 @@ async def handle(change: DocumentChange, deps: Deps) -> Sequence[Outgoing]:
 def _cut(change: DocumentChange, deps: Deps) -> tuple[Chunk, ...]:
     if change.op == "delete":
         return ()
-    text = chunking.DocumentText(
-        tenant=change.tenant,
-        source=change.source,
-        doc_id=change.doc_id,
-        generation=deps.generation.id,
-        kind=change.kind,
-        title=change.title,
-        content=change.content,
-        content_type=change.content_type,
-    )
+    text = chunking.text_of(change, deps.generation.id)
     return chunking.cut(text, limits=deps.limits)
 
 

@@ -92,7 +92,9 @@ class Server:
 
 
 def reply_to(request: QueryRequest, **fields: Any) -> QueryReply:
-    return QueryReply(query_id=request.query_id, milliseconds=Milliseconds(total=1.0), profile=request.profile, **fields)
+    return QueryReply(
+        query_id=request.query_id, milliseconds=Milliseconds(total=1.0), profile=request.profile, **fields
+    )
 
 
 async def at_once(server: Server, request: QueryRequest, headers: dict[str, bytes]) -> None:

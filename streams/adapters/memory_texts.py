@@ -1,0 +1,132 @@
+"""The in-memory twins of the text index and of the passages read at fusion."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from schemas.documents import DocKey
+from schemas.queries import Hit
+from streams.adapters.memory_state import State
+from streams.adapters.memory_versions import open_to
+from streams.domain import lexemes
+from streams.domain.lexemes import TextRow
+from streams.domain.scope import Scope
+from streams.domain.versions import LivePassage, VersionView
+
+WEIGHTS = {"A": 1.0, "B": 0.4, "C": 0.2, "D": 0.1}  # by label; a position without one is a D
+
+# 'word':1A,2 or word:1A,2 in a tsvector, 'word' or word in a tsquery; a quote inside is doubled.
+_LEXEME = re.compile(r"(?:'((?:[^']|'')*)'|([^\s':|&!()]+))(?::([\d,A-D]+))?")
+
+
+class MemoryTextIndex:
+    """The TextIndex port in memory; ranks like Postgres, without a bound."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    async def write(self, key: DocKey, version: int, generation: str, rows: Sequence[TextRow]) -> bool:
+        """Keep chunks that are not there yet."""
+        if not open_to(self._state.document(key, generation), version):
+            return False
+        for row in rows:
+            self._state.texts.setdefault(row.id, row)
+        return True
+
+    async def search(self, scope: Scope, terms: Sequence[str], limit: int) -> list[Hit]:
+        """Return up to `limit` visible parents that share any of the terms, best first."""
+        wanted = set(_positions(lexemes.tsquery(list(dict.fromkeys(terms)))))
+        parents = {
+            chunk.id
+            for _, version in self._state.visible(scope)
+            for chunk in version.chunks
+            if chunk.level == "parent" and chunk.id in self._state.texts
+        }
+        scored = [(chunk_id, _rank(self._state.texts[chunk_id].lexemes, wanted)) for chunk_id in parents]
+        hits = [Hit(chunk_id=chunk_id, score=score) for chunk_id, score in scored if score is not None]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))[:limit]
+
+
+class MemoryPassages:
+    """The PassageReader port in memory."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    async def resolve(self, scope: Scope, chunk_ids: Sequence[str]) -> Mapping[str, LivePassage]:
+        """Return, by chunk id, the visible passage it leads to."""
+        wanted, texts = set(chunk_ids), self._state.texts
+        return {
+            chunk.id: LivePassage(
+                passage_id=chunk.parent_id,
+                heading_path=texts[chunk.parent_id].heading_path,
+                body=texts[chunk.parent_id].body,
+                source=version.change.source,
+                doc_id=version.change.doc_id,
+                version=version.change.version,
+                kind=version.change.kind,
+                title=version.change.title,
+                uri=version.change.uri,
+                trust=version.change.trust,
+                language=version.language,
+            )
+            for _, version in self._state.visible(scope)
+            for chunk in version.chunks
+            if chunk.id in wanted and chunk.parent_id in texts
+        }
+
+    async def live_versions(
+        self, tenant: str, generation: str, keys: Sequence[tuple[str, str]]
+    ) -> Mapping[tuple[str, str], int]:
+        """Return the live version by (source, doc id), a deletion's too."""
+        found = {}
+        for source, doc_id in keys:
+            key = DocKey(tenant=tenant, source=source, doc_id=doc_id)
+            document = self._state.documents.get((generation, key))
+            if document is not None and document.live_version is not None:
+                found[source, doc_id] = document.live_version
+        return found
+
+    async def describe(self, key: DocKey, generation: str) -> tuple[VersionView, ...]:
+        """Return the versions, newest first; the chunks of a live one, unless it is being deleted."""
+        document = self._state.documents.get((generation, key))
+        if document is None:
+            return ()
+        shown = any(of is document for of, _ in self._state.live(generation))
+        return tuple(
+            VersionView(
+                version=number,
+                state=version.state,
+                title=version.change.title,
+                kind=version.change.kind,
+                waits=tuple(version.waits),
+                reason=version.reason,
+                chunks=version.chunks if shown and number == document.live_version else (),
+            )
+            for number, version in sorted(document.versions.items(), reverse=True)
+        )
+
+
+def _positions(literal: str) -> dict[str, dict[int, str]]:
+    """Read a tsvector or tsquery literal: lexeme -> position -> weight label."""
+    read: dict[str, dict[int, str]] = {}
+    for quoted, bare, places in _LEXEME.findall(literal):
+        found = [re.fullmatch(r"(\d+)([A-D]?)", place) for place in places.split(",")] if places else []
+        labels = {int(place[1]): place[2] or "D" for place in found if place}
+        read[quoted.replace("''", "'") or bare] = labels
+    return read
+
+
+def _rank(literal: str, wanted: set[str]) -> float | None:
+    """Return ts_rank_cd for an OR of terms; none without a match.
+
+    Every occurrence is a cover of its own, of length one, so that the rank is the sum of the weights of all positions.
+    """
+    matched = {word: places for word, places in _positions(literal).items() if word in wanted}
+    if not matched:
+        return None
+    labels = {position: label for places in matched.values() for position, label in places.items()}
+    return float(np.float32(sum(WEIGHTS[label] for label in labels.values())))

@@ -1,0 +1,189 @@
+"""The in-memory twins of versions and generations."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+
+from schemas.documents import DocKey, Receipt
+from streams.adapters import postgres_generations, versions_rules
+from streams.adapters.memory_state import Document, State, Version
+from streams.adapters.postgres_generations import TenantCounts
+from streams.adapters.versions_rules import Step
+from streams.domain.generation import Generation
+from streams.domain.versions import Admission, Candidate, Publication, Verdict
+from streams.errors import ConfigurationError
+
+
+class MemoryVersions:
+    """The VersionStore port in memory."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    async def accept(self, candidate: Candidate) -> Admission:
+        """Judge a version; record a new one, and reopen a repeated one that is not live."""
+        change = candidate.change
+        document = self._state.document(change.key, candidate.generation)
+        async with document.lock:
+            verdict = versions_rules.judge(candidate, document.accepted_version, document.accepted_hash)
+            if verdict in (Verdict.STALE, Verdict.CONFLICT):
+                return Admission(verdict=verdict, accepted_version=document.accepted_version)
+            if verdict is Verdict.NEW:
+                document.accepted_version, document.accepted_hash = change.version, candidate.content_hash
+                document.versions[change.version] = _recorded(candidate)
+                if change.op == "delete":
+                    deleted = self._state.deletions.get(change.key, -1)
+                    self._state.deletions[change.key] = max(deleted, change.version)
+                    self._state.epochs[change.tenant] += 1
+            elif document.live_version != change.version:
+                _reopen(document, candidate)
+            live = document.versions.get(-1 if document.live_version is None else document.live_version)
+            return Admission(
+                verdict=verdict,
+                live_chunks=frozenset(chunk.id for chunk in (live.chunks if live else ()))
+                & {chunk.id for chunk in candidate.chunks},
+                accepted_version=change.version,
+            )
+
+    @asynccontextmanager
+    async def hold(self, key: DocKey, version: int, generation: str) -> AsyncIterator[bool]:
+        """Keep others from the document; unlike Postgres, other writers too."""
+        document = self._state.document(key, generation)
+        async with document.lock:
+            yield open_to(document, version)
+
+    async def complete(self, receipt: Receipt) -> Publication | None:
+        """Record a receipt; flip its version when it was the last one."""
+        document = self._state.document(receipt.key, receipt.generation)
+        async with document.lock:
+            version = document.versions.get(receipt.version)
+            if version is None:
+                return None
+            step = versions_rules.settle(receipt, live_version=document.live_version, waiting=version.waits)
+            if step is Step.FAILED:
+                version.state, version.reason = "failed", receipt.error
+                return _failure(document, receipt)
+            if step is Step.WAITING:
+                version.waits = versions_rules.remaining(version.waits, receipt)
+            if step is Step.FLIPPED:
+                _flip(document, receipt.version)
+                self._state.epochs[receipt.tenant] += 1
+            if step not in (Step.FLIPPED, Step.REPEATED):
+                return None
+            agents, tags = version.filtered_by
+            return versions_rules.publication(
+                receipt,
+                op=version.change.op,
+                chunks=version.count,
+                agents=agents,
+                tags=tags,
+                rewrite=version.rewrite,
+                overtaken=version.overtaken,
+            )
+
+    async def collect(self, key: DocKey, generation: str, remove: Callable[[Sequence[str]], Awaitable[None]]) -> None:
+        """Remove, here and by `remove`, what flips took out."""
+        document = self._state.document(key, generation)
+        async with document.lock:
+            unwanted = sorted(document.garbage - document.wanted())
+            if unwanted:
+                await remove(unwanted)
+            for chunk_id in unwanted:
+                self._state.texts.pop(chunk_id, None)
+            document.garbage.clear()
+
+
+class MemoryGenerations:
+    """The Generations port in memory."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._live: Generation | None = None
+
+    async def live(self) -> Generation:
+        """Return the live generation."""
+        if self._live is None:
+            raise ConfigurationError("no generation is live")
+        return self._live
+
+    async def ensure(
+        self,
+        *,
+        model: str,
+        dimension: int,
+        average_length: float,
+        id: str = postgres_generations.FIRST,
+        chunker: str = "",
+    ) -> Generation:
+        """Return the live generation, making the first one."""
+        made = Generation(id=id, model=model, dimension=dimension, average_length=average_length)
+        self._live = self._live or made
+        postgres_generations.check(self._live, model=model, dimension=dimension)
+        return self._live
+
+    async def counts(self, generation: str) -> tuple[TenantCounts, ...]:
+        """Return the live documents and chunks of every tenant that has any."""
+        found: dict[str, list[int]] = {}
+        for document, version in self._state.live(generation):
+            if version.chunks:
+                found.setdefault(document.key.tenant, []).append(len(version.chunks))
+        return tuple(
+            TenantCounts(tenant=tenant, documents=len(chunks), chunks=sum(chunks))
+            for tenant, chunks in sorted(found.items())
+        )
+
+
+def open_to(document: Document, version: int) -> bool:
+    """Whether a version can still become live, or is."""
+    accepted, live = document.accepted_version, document.live_version
+    return accepted is not None and version <= accepted and (live is None or version >= live)
+
+
+def _recorded(candidate: Candidate) -> Version:
+    return Version(
+        change=candidate.change,
+        language=candidate.language,
+        chunks=candidate.chunks,
+        parts=candidate.parts,
+        waits=versions_rules.waits(candidate.parts),
+        count=len(candidate.chunks),
+    )
+
+
+def _reopen(document: Document, candidate: Candidate) -> None:
+    known = document.versions[candidate.change.version]
+    repeated = _recorded(candidate)
+    if (known.parts, [c.id for c in known.chunks]) == (repeated.parts, [c.id for c in repeated.chunks]):
+        repeated.waits = known.waits
+    document.garbage |= {chunk.id for chunk in known.chunks}
+    document.versions[candidate.change.version] = repeated
+
+
+def _flip(document: Document, number: int) -> None:
+    flipped = document.versions[number]
+    flipped.rewrite = _shared(document, number)
+    lower = {key: version for key, version in document.versions.items() if key < number}
+    flipped.overtaken = tuple(sorted(key for key, version in lower.items() if version.state == "pending"))
+    for version in lower.values():
+        document.garbage |= {chunk.id for chunk in version.chunks}
+        version.chunks, version.waits, version.state = (), [], "superseded"
+    document.live_version = number
+    flipped.state = "deleted" if flipped.change.op == "delete" else "live"
+    flipped.waits, flipped.reason = [], None
+    document.garbage -= document.wanted()
+
+
+def _failure(document: Document, receipt: Receipt) -> Publication:
+    if document.live_version is None:
+        return versions_rules.failure(receipt)
+    agents, tags = document.versions[document.live_version].filtered_by
+    rewrite = _shared(document, document.live_version)
+    return versions_rules.failure(receipt, agents=agents, tags=tags, rewrite=rewrite)
+
+
+def _shared(document: Document, number: int) -> tuple[str, ...]:
+    mine = document.versions[number]
+    others = [version for key, version in document.versions.items() if key != number]
+    theirs = {chunk.id for other in others if other.filtered_by != mine.filtered_by for chunk in other.chunks}
+    return tuple(sorted(theirs & {chunk.id for chunk in mine.chunks}))

@@ -1,0 +1,54 @@
+"""Migrations of the database: numbered .sql files, applied once each, in order, by one process at a time."""
+
+from __future__ import annotations
+
+import re
+from importlib import resources
+
+import psycopg
+
+from streams.adapters import postgres
+
+_NUMBERED = re.compile(r"^(\d{4})_\w+\.sql$")
+_LOCK = 0x72616E6B  # "rank"; an advisory lock of this number is ours
+_TABLE = b"CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())"
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all migrations, without their ending, in the order in which they apply."""
+    files = resources.files("streams.adapters").joinpath("sql").iterdir()
+    return tuple(sorted(file.name.removesuffix(".sql") for file in files if _NUMBERED.match(file.name)))
+
+
+async def migrate(url: str) -> tuple[str, ...]:
+    """Bring the database up to date; return the migrations applied now; raise ConfigurationError, StoreUnavailable."""
+    pool = await postgres.open_pool(url, size=1)
+    try:
+        async with postgres.transaction(pool, "migrate the database", seconds=600) as connection:
+            return await _apply(connection)
+    finally:
+        await pool.close()
+
+
+async def _apply(connection: postgres.Connection) -> tuple[str, ...]:
+    # Another process may build an index for longer than a document's lock may take.
+    await connection.execute(b"SET LOCAL lock_timeout = 0")
+    await connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+    await connection.execute(_TABLE)
+    rows = await (await connection.execute(b"SELECT name FROM migrations")).fetchall()
+    applied = {row["name"] for row in rows}
+    pending = tuple(name for name in names() if name not in applied)
+    for name in pending:
+        await connection.execute(postgres.sql(name))
+        await connection.execute("INSERT INTO migrations (name) VALUES (%s)", (name,))
+    await connection.execute(postgres.sql("row_security"))
+    return pending
+
+
+async def pending(connection: psycopg.AsyncConnection[dict[str, object]]) -> tuple[str, ...]:
+    """Return the migrations that a database lacks."""
+    found = await (await connection.execute(b"SELECT to_regclass('migrations') IS NOT NULL AS there")).fetchone()
+    if not found or not found["there"]:
+        return names()
+    rows = await (await connection.execute(b"SELECT name FROM migrations")).fetchall()
+    return tuple(name for name in names() if name not in {row["name"] for row in rows})

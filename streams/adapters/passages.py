@@ -1,0 +1,69 @@
+"""Live passages in Postgres: the fence at fusion, and what people are shown of a document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from schemas.chunks import Chunk
+from schemas.documents import DocKey
+from streams.adapters import postgres, postgres_scope, versions
+from streams.domain.scope import Scope
+from streams.domain.versions import LivePassage, VersionView
+
+
+class PostgresPassages:
+    """The PassageReader port on Postgres."""
+
+    def __init__(self, *, pool: postgres.Pool) -> None:
+        self._pool = pool
+
+    async def resolve(self, scope: Scope, chunk_ids: Sequence[str]) -> Mapping[str, LivePassage]:
+        """Read all candidates of a question in one statement."""
+        if not chunk_ids:
+            return {}
+        rows = await postgres.read(
+            self._pool,
+            "read passages",
+            tenant=scope.tenant,
+            statement=postgres.sql("resolve"),
+            parameters=postgres_scope.visible(scope) | {"chunk_ids": list(dict.fromkeys(chunk_ids))},
+        )
+        return {row.pop("chunk_id"): LivePassage(**row | {"heading_path": tuple(row["heading_path"])}) for row in rows}
+
+    async def live_versions(
+        self, tenant: str, generation: str, keys: Sequence[tuple[str, str]]
+    ) -> Mapping[tuple[str, str], int]:
+        """Return the live version by (source, doc id), a deletion's too; absent: none is live."""
+        if not keys:
+            return {}
+        rows = await postgres.read(
+            self._pool,
+            "read live versions",
+            tenant=tenant,
+            statement=postgres.sql("live_versions"),
+            parameters={
+                "tenant": tenant,
+                "generation": generation,
+                "sources": [source for source, _ in keys],
+                "doc_ids": [doc_id for _, doc_id in keys],
+            },
+        )
+        return {(row["source"], row["doc_id"]): row["live_version"] for row in rows}
+
+    async def describe(self, key: DocKey, generation: str) -> tuple[VersionView, ...]:
+        """Return the kept versions, newest first; the chunks of a live one, unless it is being deleted."""
+        named = versions.key_of(key, generation)
+        views, chunks = [
+            await postgres.read(
+                self._pool, "describe a document", tenant=key.tenant, statement=postgres.sql(name), parameters=named
+            )
+            for name in ("describe_versions", "describe_chunks")
+        ]
+        shown: dict[int, list[Chunk]] = {}
+        for row in chunks:
+            version = row.pop("version")
+            shown.setdefault(version, []).append(Chunk(**row | {"heading_path": tuple(row["heading_path"])}))
+        return tuple(
+            VersionView(**row | {"waits": tuple(row["waits"]), "chunks": tuple(shown.get(row["version"], ()))})
+            for row in views
+        )

@@ -1,0 +1,167 @@
+"""Postgres: the pool, transactions with a time limit, statements from .sql files, and its errors as ours."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import os
+import select
+import socket
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
+from importlib import resources
+from typing import Any, TypeAlias
+
+import psycopg
+from psycopg import errors
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.rows import DictRow, dict_row
+from psycopg_pool import AsyncConnectionPool
+
+from streams.errors import ConfigurationError, Invalid, StoreUnavailable, Transient
+
+Connection: TypeAlias = psycopg.AsyncConnection[DictRow]
+Pool: TypeAlias = AsyncConnectionPool[Connection]
+Parameters: TypeAlias = Mapping[str, Any]
+
+SETTING = "DATABASE_URL"
+OPEN_SECONDS = 5
+WRITE_SECONDS = 30.0
+QUERY_SECONDS = 2.0
+# While a writer holds a document it writes vectors, in several calls of up to 30 s.
+HOLD_SECONDS = 120.0
+# What a stopped client (not a dead one: its sockets are closed) may cost others that wait for its document.
+# Reads in progress; the loop alone would not keep an abandoned one.
+_READS: set[asyncio.Task[list[DictRow]]] = set()
+_SESSION = "SET lock_timeout = '30s'; SET idle_in_transaction_session_timeout = '120s'"
+_KEEPALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 20_000}
+
+
+async def open_pool(url: str, *, size: int = 8) -> Pool:
+    """Open a pool of up to `size` connections; raise ConfigurationError, within 5 s, when there is no server."""
+    try:
+        at = conninfo_to_dict(url)
+        async with asyncio.timeout(OPEN_SECONDS):
+            # A pool tells nothing about why it cannot connect.
+            await (await psycopg.AsyncConnection.connect(url)).close()
+    except (psycopg.Error, TimeoutError, OSError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error) else f"no answer in {OPEN_SECONDS} s"
+        place = f"{at.get('host', '')}:{at.get('port', 5432)}/{at.get('dbname', '')}" if "at" in locals() else "it"
+        raise ConfigurationError(f"{SETTING}: cannot connect to {place}: {reason}") from error
+    pool: Pool = AsyncConnectionPool(
+        url,
+        min_size=1,
+        max_size=size,
+        open=False,
+        kwargs={"autocommit": True, "row_factory": dict_row, "connect_timeout": OPEN_SECONDS, **_KEEPALIVE},
+        configure=_configure,
+        check=_check,
+        reconnect_timeout=OPEN_SECONDS,
+    )
+    await pool.open()
+    return pool
+
+
+@asynccontextmanager
+async def transaction(pool: Pool, doing: str, *, seconds: float = WRITE_SECONDS) -> AsyncIterator[Connection]:
+    """Run a block in one transaction of at most `seconds`; raise StoreUnavailable, Transient or Invalid.
+
+    `doing` says what it is for in errors, after "to".
+    """
+    with translated(doing):
+        async with pool.connection(timeout=OPEN_SECONDS) as connection:
+            with _limited(connection, seconds):
+                async with connection.transaction():
+                    yield connection
+
+
+async def read(
+    pool: Pool, doing: str, *, tenant: str, statement: bytes, parameters: Parameters, seconds: float = QUERY_SECONDS
+) -> list[DictRow]:
+    """Return the rows of one query, asked in one round trip as the query role of `tenant`; the server stops it in time.
+
+    A caller that is cancelled leaves at once: the query ends by its own limit and gives its connection back.
+    """
+    session = {"tenant": tenant, "timeout": f"{seconds * 1000:.0f}ms"}
+
+    async def ask() -> list[DictRow]:
+        with translated(doing):
+            async with pool.connection(timeout=seconds) as connection:
+                with _limited(connection, seconds + 0.5):
+                    async with connection.pipeline(), connection.transaction():
+                        await connection.execute(sql("as_tenant"), session)
+                        cursor = await connection.execute(statement, parameters)
+                    return await cursor.fetchall()
+
+    task = asyncio.ensure_future(ask())
+    _READS.add(task)
+    task.add_done_callback(_ended)
+    return await asyncio.shield(task)
+
+
+def _ended(task: asyncio.Task[list[DictRow]]) -> None:
+    _READS.discard(task)
+    if not task.cancelled():
+        task.exception()  # seen: nobody waits for an abandoned read
+
+
+@functools.cache
+def sql(name: str) -> bytes:
+    """Return the statement in sql/<name>.sql, with what it includes."""
+    text = resources.files("streams.adapters").joinpath("sql", f"{name}.sql").read_bytes()
+    return text.replace(b"{visible}", sql("visible").strip()) if b"{visible}" in text else text
+
+
+@contextmanager
+def translated(doing: str) -> Iterator[None]:
+    """Turn the errors of psycopg into ours."""
+    try:
+        yield
+    except (psycopg.DataError, errors.ProgramLimitExceeded, UnicodeEncodeError) as error:
+        raise Invalid(f"postgres refused to {doing}: {_line(error)}") from error
+    except (errors.UndefinedTable, errors.UndefinedColumn, errors.InsufficientPrivilege) as error:
+        raise ConfigurationError(
+            f"{SETTING}: cannot {doing}: {_line(error)}; `rankstream topics apply` prepares the database"
+        ) from error
+    except (
+        errors.DeadlockDetected,
+        errors.SerializationFailure,
+        errors.LockNotAvailable,
+        errors.QueryCanceled,
+        errors.UniqueViolation,
+    ) as error:
+        raise Transient(f"postgres could not {doing}: {_line(error)}") from error
+    except (psycopg.OperationalError, psycopg.InterfaceError, errors.ReadOnlySqlTransaction) as error:
+        raise StoreUnavailable(f"postgres is not there to {doing}: {_line(error)}") from error
+
+
+def _line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+async def _configure(connection: Connection) -> None:
+    await connection.execute(_SESSION)
+
+
+async def _check(connection: Connection) -> None:
+    """Find out, before a connection is lent, that its server has gone; asks only where there is a sign of it."""
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    # An idle connection has nothing to read but its end.
+    if poll.poll(0):
+        await connection.execute(b"")
+
+
+@contextmanager
+def _limited(connection: Connection, seconds: float) -> Iterator[None]:
+    """Cut a connection after `seconds`, so that whoever waits on it gets an error: a silent network gives none."""
+
+    def cut() -> None:
+        with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(connection.fileno())) as end:
+            end.shutdown(socket.SHUT_RDWR)
+
+    timer = asyncio.get_running_loop().call_later(seconds, cut)
+    try:
+        yield
+    finally:
+        timer.cancel()

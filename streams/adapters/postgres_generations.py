@@ -1,0 +1,65 @@
+"""Generations in Postgres, and how much each tenant has in one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from streams.adapters import postgres
+from streams.adapters.postgres import sql
+from streams.domain.generation import Generation
+from streams.errors import ConfigurationError
+
+FIRST = "g1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TenantCounts:
+    """What a tenant has live."""
+
+    tenant: str
+    documents: int
+    chunks: int
+
+
+class PostgresGenerations:
+    """The Generations port on Postgres. A caller that asks often keeps the answer."""
+
+    def __init__(self, *, pool: postgres.Pool) -> None:
+        self._pool = pool
+
+    async def live(self) -> Generation:
+        """Return the live generation; raise ConfigurationError when there is none yet."""
+        async with postgres.transaction(self._pool, "read the live generation") as connection:
+            row = await (await connection.execute(sql("generation_live"))).fetchone()
+        if row is None:
+            raise ConfigurationError("no generation is live: `rankstream topics apply` makes the first one")
+        return Generation(**row)
+
+    async def ensure(
+        self, *, model: str, dimension: int, average_length: float, id: str = FIRST, chunker: str = ""
+    ) -> Generation:
+        """Return the live generation, making the first one; raise ConfigurationError when another model made it.
+
+        The average length of one that is there stays as it is.
+        """
+        made = {"id": id, "model": model, "dimension": dimension, "average_length": average_length, "chunker": chunker}
+        async with postgres.transaction(self._pool, "make the first generation") as connection:
+            await connection.execute(sql("generation_insert"), made)
+        live = await self.live()
+        check(live, model=model, dimension=dimension)
+        return live
+
+    async def counts(self, generation: str) -> tuple[TenantCounts, ...]:
+        """Return the live documents and chunks of every tenant that has any."""
+        async with postgres.transaction(self._pool, "count documents") as connection:
+            rows = await (await connection.execute(sql("counts"), {"generation": generation})).fetchall()
+        return tuple(TenantCounts(**row) for row in rows)
+
+
+def check(live: Generation, *, model: str, dimension: int) -> None:
+    """Raise ConfigurationError when an embedder does not fit a generation."""
+    if (live.model, live.dimension) != (model, dimension):
+        raise ConfigurationError(
+            f"embedder: {model} ({dimension} dimensions) does not fit the live generation {live.id}, "
+            f"which was made with {live.model} ({live.dimension}); use that model, or an empty database"
+        )

@@ -1,0 +1,11 @@
+WITH taken AS (
+    DELETE FROM garbage WHERE document = %(document)s RETURNING document, chunk_id
+),
+unwanted AS (
+    SELECT t.chunk_id FROM taken t
+    WHERE NOT EXISTS (SELECT FROM version_chunks m WHERE m.document = t.document AND m.chunk_id = t.chunk_id)
+),
+deleted AS (
+    DELETE FROM chunks USING unwanted WHERE chunks.chunk_id = unwanted.chunk_id
+)
+SELECT chunk_id::text FROM unwanted ORDER BY chunk_id

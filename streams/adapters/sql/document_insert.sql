@@ -1,0 +1,3 @@
+INSERT INTO documents (generation, tenant, source, doc_id)
+VALUES (%(generation)s, %(tenant)s, %(source)s, %(doc_id)s)
+ON CONFLICT DO NOTHING

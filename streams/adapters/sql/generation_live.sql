@@ -1,0 +1,1 @@
+SELECT id, model, dimension, average_length FROM generations WHERE state = 'live'

@@ -1,0 +1,1 @@
+UPDATE document_versions SET waits = %(waits)s WHERE document = %(document)s AND version = %(version)s

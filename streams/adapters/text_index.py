@@ -1,0 +1,72 @@
+"""Chunk texts and their full-text index in Postgres."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from schemas.documents import DocKey
+from schemas.queries import Hit
+from streams.adapters import postgres, postgres_scope, versions
+from streams.domain import lexemes
+from streams.domain.lexemes import TextRow
+from streams.domain.scope import Scope
+
+RANKED = 2_000  # rows; what ranking costs grows with the rows that match, not with those returned
+
+
+class PostgresTextIndex:
+    """The TextIndex port on Postgres."""
+
+    def __init__(self, *, pool: postgres.Pool) -> None:
+        self._pool = pool
+
+    async def write(self, key: DocKey, version: int, generation: str, rows: Sequence[TextRow]) -> bool:
+        """Insert chunks that are not there yet; a chunk's text follows from its id and is never updated."""
+        owner = postgres_scope.owner(key.tenant, generation)
+        async with postgres.transaction(self._pool, "write texts") as connection:
+            document = await versions.share(connection, key, version, generation)
+            if document is None:
+                return False
+            async with connection.cursor() as cursor:
+                await cursor.executemany(
+                    postgres.sql("chunk_insert"),
+                    [
+                        {
+                            "id": row.id,
+                            "document": document,
+                            "tenant": key.tenant,
+                            "level": row.level,
+                            "heading_path": list(row.heading_path),
+                            "body": row.body,
+                            "lexemes": f"{row.lexemes} {owner}" if row.level == "parent" else "",
+                        }
+                        # One order for all, or two writers of the same chunks wait for each other.
+                        for row in sorted(rows, key=lambda row: row.id)
+                    ],
+                )
+        return True
+
+    async def search(self, scope: Scope, terms: Sequence[str], limit: int) -> list[Hit]:
+        """Return up to `limit` live parents that share any of the terms, best first.
+
+        The score is Postgres' cover density rank with a heading's lexemes (weight A) at 1.0 and the body's (D) at 0.1.
+        """
+        single = [query for term in dict.fromkeys(terms) if (query := lexemes.tsquery([term]))]
+        if not single or limit < 1:
+            return []
+        rows = await postgres.read(
+            self._pool,
+            "search texts",
+            tenant=scope.tenant,
+            statement=postgres.sql("search"),
+            parameters=postgres_scope.visible(scope)
+            | {
+                "terms": single,
+                "query": lexemes.tsquery(list(dict.fromkeys(terms))),
+                "owner": postgres_scope.owner(scope.tenant, scope.generation),
+                "narrowed": any((scope.filters.sources, scope.filters.tags, scope.directory, scope.filters.kinds)),
+                "bound": RANKED,
+                "limit": limit,
+            },
+        )
+        return [Hit(chunk_id=row["chunk_id"], score=row["score"]) for row in rows]

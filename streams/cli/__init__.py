@@ -1,0 +1,1 @@
+"""The `rankstream` command: one file a subcommand."""

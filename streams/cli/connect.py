@@ -1,0 +1,54 @@
+"""What most subcommands share: the tenant, the client, the name of a document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from streams import settings
+from streams.errors import Invalid
+
+if TYPE_CHECKING:
+    from schemas.documents import DocKey
+    from streams.gateways.client import Client
+
+Decorated = Callable[..., Any]
+
+
+def tenant_option(function: Decorated) -> Decorated:
+    """Add --tenant."""
+    return click.option("--tenant", required=True, metavar="NAME", help="The organization; `up` uses `demo`.")(function)
+
+
+def client(found: settings.Settings) -> Client:
+    """Return a client for the cluster of the settings, not yet started."""
+    from streams.gateways.client import Client  # noqa: PLC0415  the help must not wait for the Kafka library
+
+    return Client(bootstrap=settings.need(found.kafka, settings.KAFKA), fast_fetch=found.fast_fetch)
+
+
+def document(name: str, tenant: str) -> DocKey:
+    """Read SOURCE/DOC: the source is what stands before the first slash; raise Invalid."""
+    from schemas import codec  # noqa: PLC0415
+    from schemas.documents import DocumentChange  # noqa: PLC0415
+    from streams.gateways.wording import invalid  # noqa: PLC0415
+
+    source, slash, doc_id = name.partition("/")
+    if not slash:
+        raise Invalid(f"{name!r} must be SOURCE/DOC, such as help/billing/refunds.md", field="document")
+    fields = {"tenant": tenant, "source": source, "doc_id": doc_id, "version": 0}
+    try:
+        return codec.from_builtins({"name": "DocumentChange", **fields}, DocumentChange).key
+    except codec.InvalidMessage as error:
+        raise invalid(error, fields) from error
+
+
+def memory(found: settings.Settings, tenant: str, source: str) -> Path:
+    """Return the file that remembers what was published of a source to the cluster of the settings."""
+    from streams.sources import state  # noqa: PLC0415
+
+    # The embedded broker changes its port from run to run and is always the same one.
+    return state.file_of(found.data_dir, tenant, source, settings.given().kafka or "")

@@ -1,0 +1,60 @@
+"""rankstream run: processors of this process, until a signal."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from typing import TYPE_CHECKING
+
+import click
+
+from streams import settings
+from streams.cli import console
+from streams.errors import ConfigurationError, RankstreamError
+
+if TYPE_CHECKING:
+    from streams.fleet import Fleet
+
+STOP = 9.0  # seconds that stopping may take before the process ends anyway
+
+
+@click.command("run")
+@click.argument("processors", nargs=-1, required=True, metavar="PROCESSOR…|all")
+def command(processors: tuple[str, ...]) -> int:
+    """Run the processors named, in one process, until SIGTERM or Ctrl-C."""
+    return asyncio.run(_run(settings.load(), processors))
+
+
+async def _run(found: settings.Settings, names: tuple[str, ...]) -> int:
+    from streams.fleet import Fleet  # noqa: PLC0415
+    from topics import admin  # noqa: PLC0415
+
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, ended.set)
+    fleet = Fleet(found, names)  # says which names it does not know, before anything is connected
+    differences = await admin.check(settings.need(found.kafka, settings.KAFKA))
+    if missing := [difference.topic for difference in differences if difference.kind == "missing"]:
+        raise ConfigurationError(f"topics are missing ({', '.join(missing)}): run `rankstream topics apply`")
+    working = asyncio.create_task(_work(fleet, names))
+    waiting = asyncio.create_task(ended.wait())
+    try:
+        await asyncio.wait([working, waiting], return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            working.result()
+    finally:
+        working.cancel()
+        waiting.cancel()
+        async with asyncio.timeout(STOP):
+            await fleet.stop()
+    console.note("stopped")
+    return 0
+
+
+async def _work(fleet: Fleet, names: tuple[str, ...]) -> None:
+    await fleet.start()
+    await fleet.ready()
+    console.note(f"running: {', '.join(names)}")
+    error = await fleet.failed()
+    raise RankstreamError(f"a processor cannot go on: {error}") from error

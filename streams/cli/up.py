@@ -1,0 +1,196 @@
+"""rankstream up: everything on this machine, in one command."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from streams import settings
+from streams.cli import console
+from streams.errors import RankstreamError
+from streams.settings import Settings
+
+if TYPE_CHECKING:
+    from streams.cli.corpus import Corpus
+    from streams.embedded.stack import Stack
+    from streams.fleet import Fleet
+    from streams.gateways.client import Client
+
+FLEET_STOP = 3.5  # seconds the processors may take to stop; the servers take at most 6 more
+SESSION = 6.0  # seconds: on one machine nobody is far away, and groups form sooner
+
+
+@click.command("up")
+@click.option(
+    "--docs", type=click.Path(path_type=Path), help="Index this folder or .jsonl file, not the demonstration."
+)
+@click.option("--no-docs", is_flag=True, help="Index nothing.")
+@click.option("--tenant", default="demo", show_default=True, metavar="NAME", help="Whose documents they are.")
+@click.option("--once", is_flag=True, help="Stop after the answers.")
+def command(*, docs: Path | None, no_docs: bool, tenant: str, once: bool) -> int:
+    """Start all servers and processors, index the demonstration corpus, ask three questions, and stay up.
+
+    Servers that a setting names (KAFKA_BOOTSTRAP_SERVERS, QDRANT_URL, DATABASE_URL, REDIS_URL) are used instead of
+    being started. Data lie in RANKSTREAM_DATA (.rankstream). Ctrl-C stops everything.
+    """
+    if docs is not None and no_docs:
+        raise click.UsageError("--docs and --no-docs exclude each other")
+    from streams.cli import corpus as corpora  # noqa: PLC0415
+
+    corpus = None if no_docs else corpora.of(docs, tenant) if docs is not None else corpora.demo(tenant)
+    return asyncio.run(Up(corpus, tenant=tenant, once=once).run())
+
+
+class Up:
+    """One run of `up`: starts, shows, waits, stops."""
+
+    def __init__(self, corpus: Corpus | None, *, tenant: str, once: bool) -> None:
+        self._corpus = corpus
+        self._tenant = tenant
+        self._once = once
+        self._stack: Stack | None = None
+        self._fleet: Fleet | None = None
+        self._stopping = False
+
+    async def run(self) -> int:
+        """Return the exit code; raise what kept it from starting, or from going on."""
+        main = asyncio.current_task()
+        assert main is not None
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, self._signal, main)
+        try:
+            return await self._run()
+        except asyncio.CancelledError:
+            if not self._stopping:
+                raise
+            main.uncancel()
+            console.note("stopping …")
+            return 0
+        finally:
+            self._stopping = True
+            await self._stop()
+
+    def _signal(self, main: asyncio.Task[object]) -> None:
+        if self._stopping:
+            # The second time: at once. Servers in sessions of their own would outlive us elsewhere than on Linux.
+            for pid in self._stack.pids().values() if self._stack else ():
+                os.kill(pid, signal.SIGKILL)
+            os._exit(130)
+        self._stopping = True
+        main.cancel()
+
+    async def _run(self) -> int:
+        began = time.monotonic()
+        found = await self._start()
+        console.note(f"up after {time.monotonic() - began:.0f} s")
+        code = 0
+        if self._corpus is not None:
+            from streams.cli import connect  # noqa: PLC0415
+
+            async with connect.client(found) as client:
+                code = await self._show(client, found, self._corpus)
+        if self._once:
+            return code
+        self._hints()
+        await self._watch()
+        return 1
+
+    async def _start(self) -> Settings:
+        from streams.cli.topics import prepare  # noqa: PLC0415
+        from streams.embedded import stack  # noqa: PLC0415
+
+        given = settings.given()
+        console.note(f"starting servers, data in {given.data_dir}")
+        self._stack = await stack.start(
+            given.data_dir,
+            kafka=given.kafka,
+            qdrant=given.qdrant,
+            postgres=given.postgres,
+            redis=given.redis,
+            broker=given.broker,  # type: ignore[arg-type]  # checked when it was read
+            progress=console.note,
+        )
+        for name, place in vars(self._stack.endpoints).items():
+            console.note(f"  {name:<8} {_without_password(place)}")
+        found = settings.load()
+        found = replace(found, session_timeout=min(found.session_timeout, SESSION))
+        await prepare(found)
+        console.note("starting processors")
+        from streams.fleet import Fleet  # noqa: PLC0415
+
+        self._fleet = Fleet(found)
+        await self._fleet.start()
+        await self._fleet.ready()
+        return found
+
+    async def _show(self, client: Client, found: Settings, corpus: Corpus) -> int:
+        """Ingest, ask, print; return 1 when anything of it failed."""
+        from streams.cli import answers, mirroring  # noqa: PLC0415
+
+        code = 0
+        for source in corpus.sources:
+            outcome = await mirroring.run(client, found, source, wait=True, timeout=120)
+            console.note(outcome.summary(waited=True))
+            code |= not outcome.clean
+        if corpus.remark:
+            console.note(corpus.remark)
+        for question in corpus.questions():
+            reply = await client.ask(question, tenant=self._tenant, timeout=10)
+            console.say()
+            console.say(answers.render(question, reply, width=console.width()))
+            code |= reply.error is not None
+        return code
+
+    def _hints(self) -> None:
+        tenant = f"--tenant {self._tenant}"
+        where = (
+            ""
+            if settings.data_dir() == Path(".rankstream").absolute()
+            else f"{settings.DATA_DIR}={settings.data_dir()} "
+        )
+        console.say()
+        console.say("Everything is up; Ctrl-C stops it. From another terminal, in this folder:")
+        for line in (
+            f'rankstream ask "your question" {tenant}',
+            f"rankstream ingest PATH {tenant} --wait",
+            f"rankstream show SOURCE/DOC {tenant}",
+            "rankstream status",
+        ):
+            console.say(f"  {where}{line}")
+
+    async def _watch(self) -> None:
+        """Wait until a processor or a server cannot go on; raise RankstreamError that says which."""
+        assert self._fleet is not None
+        assert self._stack is not None
+        failed = asyncio.create_task(self._fleet.failed())
+        try:
+            while not failed.done():
+                await asyncio.wait([failed], timeout=1)
+                if dead := self._stack.dead():
+                    raise RankstreamError("; ".join(dead))
+            raise RankstreamError(f"a processor cannot go on: {failed.result()}")
+        finally:
+            failed.cancel()
+
+    async def _stop(self) -> None:
+        if self._fleet is not None:
+            try:
+                async with asyncio.timeout(FLEET_STOP):
+                    await self._fleet.stop()
+            except TimeoutError:
+                console.note("the processors did not stop in time; what they had in hand comes again")
+        if self._stack is not None:
+            await self._stack.stop()
+
+
+def _without_password(place: str) -> str:
+    scheme, separator, rest = place.partition("://")
+    user, at, host = rest.rpartition("@")
+    return f"{scheme}{separator}{user.partition(':')[0]}{at}{host}" if at else place

@@ -1,0 +1,1 @@
+"""The same tests for every store and its in-memory twin."""

@@ -1,0 +1,158 @@
+"""The servers of the contract tests: given by DATABASE_URL and QDRANT_URL, else started here; a database for each test."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+from qdrant_client import AsyncQdrantClient
+
+from streams.adapters import migrations, postgres, qdrant
+from streams.adapters.memory import MemoryStores
+from streams.adapters.passages import PostgresPassages
+from streams.adapters.postgres_generations import PostgresGenerations
+from streams.adapters.qdrant import QdrantVectors
+from streams.adapters.text_index import PostgresTextIndex
+from streams.adapters.versions import PostgresVersions
+from streams.embedded import postgres as postgres_server
+from streams.embedded import qdrant as qdrant_server
+from streams.embedded.processes import free_port
+from tests.contract.stores import Stores
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("servers")
+
+
+@pytest.fixture(scope="session")
+async def postgres_url(folder: Path) -> AsyncIterator[str]:
+    """A Postgres whose user may create databases."""
+    if given := os.environ.get("DATABASE_URL"):
+        yield given
+        return
+    server = await postgres_server.start(folder / "postgres", port=free_port(), log=folder / "postgres.log")
+    yield server.url
+    await server.child.stop(5)
+
+
+@pytest.fixture(scope="session")
+async def qdrant_url(folder: Path) -> AsyncIterator[str]:
+    if given := os.environ.get("QDRANT_URL"):
+        yield given
+        return
+    server = await qdrant_server.start(folder / "qdrant", port=free_port(), log=folder / "qdrant.log")
+    yield server.url
+    await server.child.stop(5)
+
+
+@pytest.fixture(scope="session")
+async def template(postgres_url: str) -> AsyncIterator[str]:
+    """The name of a migrated database, to be copied."""
+    name = f"contract_{uuid.uuid4().hex[:12]}"
+    await _run(postgres_url, "CREATE DATABASE {}", name)
+    await migrations.migrate(make_conninfo(postgres_url, dbname=name))
+    yield name
+    await _run(postgres_url, "DROP DATABASE {} WITH (FORCE)", name)
+
+
+@pytest.fixture
+async def database(postgres_url: str, template: str) -> AsyncIterator[str]:
+    """The URL of a migrated database of this test's own."""
+    name = f"{template}_{uuid.uuid4().hex[:12]}"
+    await _run(postgres_url, "CREATE DATABASE {} TEMPLATE {}", name, template)
+    yield make_conninfo(postgres_url, dbname=name)
+    await _run(postgres_url, "DROP DATABASE {} WITH (FORCE)", name)
+
+
+@pytest.fixture
+async def pool(database: str) -> AsyncIterator[postgres.Pool]:
+    pool = await postgres.open_pool(database, size=6)
+    yield pool
+    await pool.close()
+
+
+@pytest.fixture
+async def client(qdrant_url: str) -> AsyncIterator[AsyncQdrantClient]:
+    client = await qdrant.open_client(qdrant_url)
+    yield client
+    await client.close()
+
+
+@pytest.fixture(params=["memory", "real"])
+def stores(request: pytest.FixtureRequest) -> Stores:
+    """The stores, once in memory and once real; asked for by name, so that the twins need no server."""
+    found: Stores = request.getfixturevalue(f"{request.param}_stores")
+    return found
+
+
+@pytest.fixture
+def memory_stores() -> Stores:
+    twin = MemoryStores()
+
+    async def text_ids() -> set[str]:
+        return set(twin.state.texts)
+
+    async def vector_ids(generation: str) -> set[str]:
+        return twin.vectors.ids(generation)
+
+    async def epoch(tenant: str) -> int:
+        return twin.state.epochs[tenant]
+
+    return Stores(
+        versions=twin.versions,
+        texts=twin.texts,
+        passages=twin.passages,
+        vectors=twin.vectors,
+        generations=twin.generations,
+        text_ids=text_ids,
+        vector_ids=vector_ids,
+        epoch=epoch,
+    )
+
+
+@pytest.fixture
+async def real_stores(pool: postgres.Pool, client: AsyncQdrantClient) -> AsyncIterator[Stores]:
+    vectors = QdrantVectors(client=client, prefix=f"contract-{uuid.uuid4().hex[:12]}")
+    await vectors.ensure_collection("g1", "memory-hash", 64)
+    yield _real(pool, client, vectors)
+    await client.delete_collection(vectors.collection("g1"))
+
+
+def _real(pool: postgres.Pool, client: AsyncQdrantClient, vectors: QdrantVectors) -> Stores:
+    async def text_ids() -> set[str]:
+        async with pool.connection() as connection:
+            rows = await (await connection.execute("SELECT chunk_id::text FROM chunks")).fetchall()
+        return {row["chunk_id"] for row in rows}
+
+    async def vector_ids(generation: str) -> set[str]:
+        points, _ = await client.scroll(vectors.collection(generation), limit=10_000, with_payload=False)
+        return {str(point.id) for point in points}
+
+    async def epoch(tenant: str) -> int:
+        async with pool.connection() as connection:
+            found = await connection.execute("SELECT epoch FROM tenant_epochs WHERE tenant = %s", (tenant,))
+            row = await found.fetchone()
+        return row["epoch"] if row else 0
+
+    return Stores(
+        versions=PostgresVersions(pool=pool),
+        texts=PostgresTextIndex(pool=pool),
+        passages=PostgresPassages(pool=pool),
+        vectors=vectors,
+        generations=PostgresGenerations(pool=pool),
+        text_ids=text_ids,
+        vector_ids=vector_ids,
+        epoch=epoch,
+    )
+
+
+async def _run(url: str, statement: str, *names: str) -> None:
+    async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
+        await connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))  # type: ignore[arg-type]

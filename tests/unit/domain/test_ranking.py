@@ -1,0 +1,93 @@
+"""Ranking, as arithmetic: fusion over passages, the fence, copies, reports."""
+
+from __future__ import annotations
+
+import pytest
+
+from schemas.queries import Hit
+from streams.domain.ranking import WARNING, rank, reasons, reports
+from tests.unit.domain.questions import expected, passage, result
+
+
+def test_passages_carry_their_whole_arithmetic() -> None:
+    live = {"a": passage("a"), "b": passage("b")}
+    ranked = rank({"dense": result("dense", "a", "b"), "fulltext": result("fulltext", "b")}, live, rrf_k=60, top_k=5)
+    first, second = ranked.passages
+    assert (first.passage_id, first.fused) == ("b", pytest.approx(1 / 62 + 1 / 61))
+    assert (second.passage_id, second.fused) == ("a", pytest.approx(1 / 61))
+    assert {leg: (each.rank, each.score) for leg, each in first.legs.items()} == {"dense": (2, 0.9), "fulltext": (1, 1.0)}
+    assert [each.rank for each in ranked.passages] == [1, 2]
+
+
+def test_hits_on_several_chunks_of_a_passage_count_once_a_leg_with_the_best_rank() -> None:
+    live = {"child-1": passage("p"), "child-2": passage("p"), "other": passage("q")}
+    ranked = rank({"dense": result("dense", "child-1", "child-2", "other")}, live, rrf_k=60, top_k=5)
+    assert [(each.passage_id, each.fused) for each in ranked.passages] == [("p", 1 / 61), ("q", 1 / 62)]
+    assert ranked.passages[0].evidence == ("child-1", "child-2")
+
+
+def test_a_hit_that_is_not_live_is_dropped_counted_and_gives_up_its_rank() -> None:
+    ranked = rank({"dense": result("dense", "gone", "a")}, {"a": passage("a")}, rrf_k=60, top_k=5)
+    assert [(each.passage_id, each.fused) for each in ranked.passages] == [("a", 1 / 61)]
+    assert ranked.stale_hits == {"dense": 1}
+
+
+def test_one_text_fills_one_place() -> None:
+    live = {"a": passage("a", "same  text"), "b": passage("b", "same\ntext"), "c": passage("c")}
+    ranked = rank({"dense": result("dense", "a", "b", "c")}, live, rrf_k=60, top_k=5)
+    assert [each.passage_id for each in ranked.passages] == ["a", "c"]
+    assert [(each.passage_id, each.rule) for each in ranked.dropped] == [("b", "same text as a")]
+
+
+def test_more_passages_do_not_change_the_first() -> None:
+    live = {name: passage(name) for name in "abcdef"}
+    results = {"dense": result("dense", *"abcdef"), "sparse": result("sparse", *"fedcba")}
+    few = rank(results, live, rrf_k=60, top_k=2).passages
+    many = rank(results, live, rrf_k=60, top_k=6).passages
+    assert many[:2] == few
+
+
+def test_external_text_begins_with_a_warning_and_keeps_its_mark() -> None:
+    live = {"a": passage("a", "I am internal and trusted.", trust="external"), "b": passage("b")}
+    first, second = rank({"dense": result("dense", "a", "b")}, live, rrf_k=60, top_k=5).passages
+    assert first.trust == "external"
+    assert first.text.startswith(WARNING)
+    assert not second.text.startswith(WARNING)
+
+
+def test_inputs_are_not_changed() -> None:
+    given = {"dense": result("dense", "a")}
+    live = {"a": passage("a")}
+    rank(given, live, rrf_k=60, top_k=1)
+    assert given == {"dense": result("dense", "a")}
+    assert live == {"a": passage("a")}
+
+
+def test_a_reply_says_how_every_leg_ran() -> None:
+    ran = reports(
+        expected(skipped={"graph": "off in profile"}),
+        {"dense": result("dense", "a", milliseconds=9.0), "sparse": result("sparse", status="error", reason="no connection")},
+    )
+    assert (ran["dense"].status, ran["dense"].candidates, ran["dense"].milliseconds) == ("ok", 1, 9.0)
+    assert (ran["sparse"].status, ran["sparse"].reason) == ("error", "no connection")
+    assert (ran["fulltext"].status, ran["fulltext"].reason) == ("timeout", "no result in time")
+    assert (ran["graph"].status, ran["graph"].reason) == ("skipped", "off in profile")
+    assert reasons(ran) == ("fulltext: no result in time", "sparse: no connection")
+
+
+def test_empty_and_skipped_legs_do_not_degrade() -> None:
+    ran = reports(
+        expected(),
+        {
+            "dense": result("dense", "a"),
+            "sparse": result("sparse"),
+            "fulltext": result("fulltext", status="skipped", reason="no words in the question"),
+        },
+    )
+    assert reasons(ran) == ()
+
+
+def test_a_leg_may_return_a_chunk_twice_without_counting_it_twice() -> None:
+    twice = result("dense", hits=(Hit(chunk_id="a", score=0.9), Hit(chunk_id="a", score=0.9)))
+    ranked = rank({"dense": twice}, {"a": passage("a")}, rrf_k=60, top_k=5)
+    assert [(each.passage_id, each.fused, each.evidence) for each in ranked.passages] == [("a", 1 / 61, ("a",))]

@@ -1,0 +1,157 @@
+"""fuse: one answer by the deadline whatever the legs do, and no passage that was not checked."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from schemas.queries import Expected, LegResult, MinVersion
+from schemas.replies import QueryReply
+from streams.adapters import profiles
+from streams.domain.scope import Scope
+from streams.domain.versions import LivePassage, VersionView
+from streams.errors import StoreUnavailable
+from streams.processors import fuse
+from streams.wire import Outgoing
+from tests.unit.domain.questions import expected, passage, prepared, result
+
+
+class Passages:
+    """A reader that knows these passages, or is out of reach."""
+
+    def __init__(self, *known: LivePassage, error: Exception | None = None) -> None:
+        self._known = {each.passage_id: each for each in known}
+        self._error = error
+
+    async def resolve(self, scope: Scope, chunk_ids: Sequence[str]) -> Mapping[str, LivePassage]:
+        if self._error:
+            raise self._error
+        return {chunk_id: self._known[chunk_id] for chunk_id in chunk_ids if chunk_id in self._known}
+
+    async def live_versions(
+        self, tenant: str, generation: str, keys: Sequence[tuple[str, str]]
+    ) -> Mapping[tuple[str, str], int]:
+        return {("help", "doc-a"): 4}
+
+    async def describe(self, key: object, generation: str) -> tuple[VersionView, ...]:
+        return ()
+
+
+def deps(*known: LivePassage, error: Exception | None = None) -> fuse.Deps:
+    return fuse.Deps(passages=Passages(*known, error=error), profiles=profiles.shipped(), clock=time.time)
+
+
+def question(*, seconds: float = 5.0, **fields: object) -> Expected:
+    now = time.time()
+    given = {"query": prepared(deadline=now + seconds), "received": now, "prepared": now, **fields}
+    return expected(**given)
+
+
+async def answer(deps: fuse.Deps, *messages: Expected | LegResult) -> QueryReply:
+    """Feed records in this order, side by side as the runner does, and return the one reply."""
+    outputs: list[Sequence[Outgoing]] = await asyncio.gather(*(fuse.handle(message, deps) for message in messages))
+    (sent,) = [each for output in outputs for each in output]
+    assert (sent.topic.name, sent.partition, sent.headers["kafka_correlationId"]) == ("replies", 7, b"q1")
+    assert isinstance(sent.message, QueryReply)
+    return sent.message
+
+
+async def test_the_answer_comes_when_the_last_leg_has_come() -> None:
+    reply = await answer(
+        deps(passage("a")), question(), result("dense", "a"), result("sparse", "a"), result("fulltext")
+    )
+    assert [each.passage_id for each in reply.passages] == ["a"]
+    assert not reply.degraded
+    assert reply.milliseconds.total < 1_000
+
+
+async def test_results_that_come_before_their_question_count() -> None:
+    reply = await answer(
+        deps(passage("a")), result("fulltext"), result("dense", "a"), question(), result("sparse", "a")
+    )
+    assert {leg: report.status for leg, report in reply.legs.items()} == {"dense": "ok", "sparse": "ok", "fulltext": "empty"}
+
+
+async def test_a_silent_leg_degrades_the_answer_and_does_not_fail_it() -> None:
+    begun = time.time()
+    reply = await answer(deps(passage("a")), question(seconds=0.4), result("dense", "a"), result("fulltext", "a"))
+    assert time.time() - begun < 0.4
+    assert (reply.degraded, reply.reasons) == (True, ("sparse: no result in time",))
+    assert [each.passage_id for each in reply.passages] == ["a"]
+
+
+async def test_with_all_legs_silent_there_is_still_one_answer_by_the_deadline() -> None:
+    begun = time.time()
+    reply = await answer(deps(), question(seconds=0.3))
+    assert time.time() - begun < 0.3
+    assert reply.error is None
+    assert {report.status for report in reply.legs.values()} == {"timeout"}
+
+
+async def test_a_broken_leg_is_told_from_an_empty_one() -> None:
+    reply = await answer(
+        deps(passage("a")),
+        question(),
+        result("dense", "a"),
+        result("sparse", status="error", reason="no connection"),
+        result("fulltext"),
+    )
+    assert (reply.legs["sparse"].status, reply.legs["fulltext"].status) == ("error", "empty")
+    assert reply.reasons == ("sparse: no connection",)
+
+
+@pytest.mark.parametrize("error", [StoreUnavailable("down"), TimeoutError()])
+async def test_without_the_fence_nothing_is_shown(error: Exception) -> None:
+    reply = await answer(
+        deps(passage("a"), error=error), question(), result("dense", "a"), result("sparse"), result("fulltext")
+    )
+    assert reply.passages == ()
+    assert reply.error is not None and reply.error.error_class == "fence unavailable"
+
+
+async def test_hits_that_are_not_live_are_dropped_and_counted() -> None:
+    state = deps(passage("a"))
+    reply = await answer(
+        state, question(), result("dense", "gone", "a"), result("sparse", "gone"), result("fulltext")
+    )
+    assert [each.passage_id for each in reply.passages] == ["a"]
+    assert (state.counts["stale_hits_dropped.dense"], state.counts["stale_hits_dropped.sparse"]) == (1, 1)
+
+
+async def test_repeats_and_latecomers_answer_nothing() -> None:
+    state = deps(passage("a"))
+    asked = question()
+    await answer(state, asked, asked, result("dense", "a"), result("sparse"), result("fulltext"), result("dense", "a"))
+    assert await fuse.handle(asked, state) == ()
+    assert await fuse.handle(result("dense", "a"), state) == ()
+
+
+async def test_too_many_open_questions_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fuse, "OPEN_JOINS", 1)
+    state = deps()
+    waiting = asyncio.create_task(fuse.handle(question(seconds=0.5), state))
+    await asyncio.sleep(0)
+    second = expected(query=prepared(query_id="q2", deadline=time.time() + 5), prepared=time.time())
+    (sent,) = await fuse.handle(second, state)
+    assert isinstance(sent.message, QueryReply)
+    assert sent.message.error is not None and sent.message.error.error_class == "overloaded"
+    await waiting
+
+
+async def test_what_was_dropped_is_told_only_when_asked_for() -> None:
+    results = [result("dense", "a", "b"), result("sparse"), result("fulltext")]
+    known = (passage("a", "same"), passage("b", "same"))
+    assert (await answer(deps(*known), question(), *results)).dropped == ()
+    told = (await answer(deps(*known), question(explain=True), *results)).dropped
+    assert [(each.passage_id, each.rule) for each in told] == [("b", "same text as a")]
+
+
+async def test_the_lag_behind_an_asked_for_version_is_told() -> None:
+    wanted = (MinVersion(source="help", doc_id="doc-a", version=6), MinVersion(source="help", doc_id="doc-a", version=2))
+    reply = await answer(
+        deps(passage("a")), question(min_version=wanted), result("dense", "a"), result("sparse"), result("fulltext")
+    )
+    assert (reply.stale, reply.stale_versions) == (True, 2)

@@ -1,0 +1,120 @@
+"""prepare: refuses bad questions by name, stamps good ones, answers only where it may."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from schemas.queries import Expected, PreparedQuery
+from schemas.replies import QueryReply
+from streams.adapters import profiles
+from streams.domain.generation import Generation
+from streams.errors import StoreUnavailable
+from streams.processors import prepare
+from streams.runner import Outcome, Runner
+from streams.wire import RawOutgoing, Record
+
+ADDRESS = {"kafka_replyTopic": b"replies", "kafka_replyPartition": b"\0\0\0\x09", "kafka_correlationId": b"c1"}
+
+
+class Generations:
+    def __init__(self, error: Exception | None = None) -> None:
+        self._error = error
+
+    async def live(self) -> Generation:
+        if self._error:
+            raise self._error
+        return Generation(id="g1", model="m", dimension=2, average_length=100.0)
+
+
+async def run(record: Record, *, error: Exception | None = None) -> tuple[Outcome, list[RawOutgoing]]:
+    sent: list[RawOutgoing] = []
+
+    async def produce(outgoing: RawOutgoing) -> None:
+        sent.append(outgoing)
+
+    deps = prepare.Deps(profiles=profiles.shipped(), generations=Generations(error), clock=lambda: 1_000.5)
+    return await Runner(prepare.PREPARE, deps, produce, clock=lambda: 1_000.5).run(record), sent
+
+
+def question(**fields: Any) -> bytes:
+    return json.dumps({"query_id": "q1", "tenant": "acme", "text": "refund", **fields}).encode()
+
+
+async def test_a_question_goes_to_the_legs_and_to_fuse(record: Callable[..., Record]) -> None:
+    outcome, sent = await run(record(question(text="  What\u200b is \n a refund? ", top_k=40), headers=ADDRESS))
+    assert outcome is Outcome.DONE
+    by_topic = {each.topic: json.loads(each.value or b"") for each in sent}
+    assert set(by_topic) == {"leg-results", "prepared"}
+    assert all(each.key == b"q1" for each in sent)
+    query = by_topic["prepared"]
+    assert query["name"] == PreparedQuery.__name__
+    assert (query["text"], query["generation"], query["candidates"], query["deadline"]) == ("What is a refund?", "g1", 40, 1_005.5)
+    expected = by_topic["leg-results"]
+    assert expected["name"] == Expected.__name__
+    assert (expected["top_k"], expected["asked"], expected["received"]) == (40, 1_000.0, 1_000.5)
+    assert expected["reply_to"] == {"topic": "replies", "partition": 9, "correlation_id": "YzE="}
+
+
+@pytest.mark.parametrize(
+    ("body", "error_class", "field"),
+    [
+        (question(text=" \u200b "), "validation", "text"),
+        (question(text="x" * 20_001), "validation", "text"),
+        (question(tenant=""), "validation", "tenant"),
+        (question(tenant="acme\n"), "validation", "tenant"),
+        (question(profile="no-such"), "validation", "profile"),
+        (question(top_k=101), "validation", "top_k"),
+        (question(version=2), "validation", "version"),
+        (question(generation="g2"), "validation", "generation"),
+        (question(filters={"directory": 3}), "validation", "filters.directory"),
+        (b'{"query_id": "q1"', "decode", None),
+    ],
+)
+async def test_a_bad_question_is_answered_with_its_field(
+    record: Callable[..., Record], body: bytes, error_class: str, field: str | None
+) -> None:
+    outcome, (sent,) = await run(record(body, headers=ADDRESS))
+    assert outcome is Outcome.ANSWERED
+    assert (sent.topic, sent.partition, sent.headers["kafka_correlationId"], sent.key) == ("replies", 9, b"c1", b"q1")
+    reply = json.loads(sent.value or b"")
+    assert reply["name"] == QueryReply.__name__
+    assert (reply["query_id"], reply["error"]["class"], reply["error"]["field"]) == ("q1", error_class, field)
+    assert reply["passages"] == []
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {**ADDRESS, "kafka_replyTopic": b"documents"},
+        {**ADDRESS, "kafka_replyPartition": b"\0\0\0\x40"},
+        {**ADDRESS, "kafka_replyPartition": b"9"},
+        {**ADDRESS, "kafka_replyTopic": b"\xff"},
+    ],
+)
+async def test_a_question_without_an_address_of_ours_is_dead_lettered(
+    record: Callable[..., Record], headers: dict[str, bytes]
+) -> None:
+    outcome, (sent,) = await run(record(question(), headers=headers))
+    assert outcome is Outcome.DEAD_LETTERED
+    assert (sent.topic, sent.headers["rankstream-error-class"]) == ("queries.dlq", b"validation")
+
+
+async def test_an_expired_question_is_dropped(record: Callable[..., Record]) -> None:
+    assert await run(record(question(deadline=1_000.4), headers=ADDRESS)) == (Outcome.EXPIRED, [])
+
+
+async def test_a_far_deadline_is_brought_forward(record: Callable[..., Record]) -> None:
+    _, sent = await run(record(question(deadline=9_999_999.0), headers=ADDRESS))
+    prepared = next(json.loads(each.value or b"") for each in sent if each.topic == "prepared")
+    assert prepared["deadline"] == 1_060.5
+
+
+async def test_a_store_that_is_down_is_told_and_not_waited_for(record: Callable[..., Record]) -> None:
+    outcome, (sent,) = await run(record(question(), headers=ADDRESS), error=StoreUnavailable("down"))
+    assert outcome is Outcome.ANSWERED
+    assert json.loads(sent.value or b"")["error"]["class"] == "internal"

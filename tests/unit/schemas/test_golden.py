@@ -1,0 +1,294 @@
+"""Golden bytes: what every released version of every message looks like, full and with as little as it may say."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from schemas.base import Message
+from schemas.chunks import Chunk, ChunkBatch, ChunkVectors, SparseVector, VectorBatch
+from schemas.codec import InvalidMessage, decode, encode
+from schemas.dead_letters import DeadLetter
+from schemas.documents import Document, DocumentChange, DocumentStatus, Receipt
+from schemas.generate import MESSAGES
+from schemas.queries import Expected, Filters, Hit, LegResult, MinVersion, PreparedQuery, QueryRequest, ReplyTo, Turn
+from schemas.replies import Dropped, LegReport, LegScore, Milliseconds, Models, Passage, QueryReply
+
+FOLDER = Path(__file__).parents[2] / "golden"
+FILE = re.compile(r"(?P<message>[A-Z]\w+)\.v(?P<version>\d+)(?P<minimal>\.minimal)?\.json")
+BY_NAME = {message.__name__: message for message in MESSAGES}
+
+PARENT = "3f0c7a52-6a0e-5b0f-9a53-0f4f0a8f2b11"
+CHILD = "8c5e1d4e-2f0b-5f8e-8b0e-5a2d9a1c7e42"
+QUERY_ID = "0193a5f2-7c41-7e52-b1c6-2d8f4e9a0b37"
+
+CHANGE = DocumentChange(
+    tenant="acme",
+    source="help",
+    doc_id="billing/refund-policy",
+    version=3,
+    title="Refund policy",
+    content="# Refund policy\n\n## Annual plans\n\nRefunded in full within 30 days – “no questions asked”.",
+    uri="https://help.example/billing/refund-policy",
+    language="en",
+    agents=("support", "sales"),
+    trust="external",
+    pinned=("support",),
+    tags=("billing", "Rückgabe"),
+    metadata={"owner": "finance", "priority": 2, "share": 0.5, "public": True, "reviewer": None},
+    updated_at="2026-03-01T09:30:00Z",
+)
+SMALL_CHANGE = DocumentChange(tenant="acme", doc_id="faq/1", version=0)
+PREPARED = PreparedQuery(
+    query_id=QUERY_ID,
+    tenant="acme",
+    agent="support",
+    text="can an annual plan be refunded?",
+    language="en",
+    profile="general",
+    generation="g1",
+    filters=Filters(sources=("help",), tags=("billing",), directory="billing/", kinds=("document",)),
+    deadline=1772357401.5,
+    legs=("dense", "fulltext"),
+    candidates=30,
+)
+SMALL_PREPARED = PreparedQuery(
+    query_id="q1",
+    tenant="acme",
+    agent=None,
+    text="refund",
+    language="",
+    profile="general",
+    generation="g1",
+    filters=Filters(),
+    deadline=0.0,
+    legs=(),
+    candidates=1,
+)
+PART: dict[str, Any] = {
+    "tenant": "acme",
+    "source": "help",
+    "doc_id": "billing/refund-policy",
+    "version": 3,
+    "generation": "g1",
+}
+SMALL_PART: dict[str, Any] = PART | {"part": 0, "parts": 1, "kind": "document", "language": ""}
+FULL_PART: dict[str, Any] = PART | {
+    "part": 1,
+    "parts": 2,
+    "kind": "document",
+    "language": "en",
+    "agents": ("support",),
+    "tags": ("billing",),
+}
+DEAD: dict[str, Any] = {
+    "topic": "chunks",
+    "partition": 2,
+    "offset": 4711,
+    "timestamp": 1772357400000,
+    "group": "rankstream.embed",
+}
+
+FULL: tuple[Message, ...] = (
+    CHANGE,
+    Document(change=CHANGE, content_hash="9b74c9897bac770ffc029102a200c5de" * 2),
+    ChunkBatch(
+        **FULL_PART,
+        chunks=(
+            Chunk(
+                id=PARENT, level="parent", heading_path=("Refund policy", "Annual plans"), body="…", parent_id=PARENT
+            ),
+            Chunk(id=CHILD, level="child", heading_path=(), body="30 days", parent_id=PARENT, embed=False),
+        ),
+    ),
+    VectorBatch(
+        **FULL_PART,
+        model="all-MiniLM-L6-v2-int8",
+        dimension=2,
+        vectors=(
+            # base64 of the float32 numbers 1 and 0, little-endian
+            ChunkVectors(
+                id=PARENT,
+                level="parent",
+                dense="AACAPwAAAAA=",
+                sparse=SparseVector(indices=(7, 4294967295), values=(0.5, 1.25)),
+            ),
+            ChunkVectors(id=CHILD, level="child", dense="AACAPwAAAAA=", sparse=None),
+        ),
+    ),
+    Receipt(**PART, writer="vectors", part=1, error="the model has no vectors"),
+    DocumentStatus(**PART, status="failed", chunks=12, reason="the model has no vectors"),
+    QueryRequest(
+        query_id=QUERY_ID,
+        tenant="acme",
+        agent="support",
+        text="And for annual plans?",
+        history=(Turn(role="user", text="Can I get a refund?"), Turn(role="assistant", text="Within 30 days.")),
+        profile="support",
+        language="en",
+        top_k=5,
+        filters=Filters(sources=("help",), tags=("billing",), directory="billing/", kinds=("document", "qa")),
+        deadline=1772357401.5,
+        min_version=(MinVersion(source="help", doc_id="billing/refund-policy", version=3),),
+        progressive=True,
+        explain=True,
+        generation="g2",
+    ),
+    PREPARED,
+    Expected(
+        query=PREPARED,
+        reply_to=ReplyTo(topic="replies", partition=17, correlation_id="AZOl8nxB"),
+        top_k=5,
+        received=1772357400.01,
+        prepared=1772357400.012,
+        asked=1772357400.008,
+        min_version=(MinVersion(source="help", doc_id="billing/refund-policy", version=3),),
+        explain=True,
+        skipped={"graph": "off in profile"},
+    ),
+    LegResult(
+        query_id=QUERY_ID,
+        leg="dense",
+        status="ok",
+        hits=(Hit(chunk_id=CHILD, score=0.78), Hit(chunk_id=PARENT, score=0.5)),
+        reason="1 of 2 vectors",
+        milliseconds=9.1,
+        model="all-MiniLM-L6-v2-int8",
+    ),
+    QueryReply(
+        query_id=QUERY_ID,
+        revision=2,
+        degraded=True,
+        reasons=("fulltext: timeout",),
+        profile="general",
+        generation="g1",
+        models=Models(embedder="all-MiniLM-L6-v2-int8"),
+        cache="miss",
+        stale=True,
+        stale_versions=1,
+        milliseconds=Milliseconds(total=31.2, prepare=1.9, legs=12.4, fuse=3.0),
+        legs={
+            "dense": LegReport(status="ok", milliseconds=9.1, candidates=30),
+            "graph": LegReport(status="skipped", reason="off in profile"),
+        },
+        passages=(
+            Passage(
+                rank=1,
+                passage_id=PARENT,
+                source="help",
+                doc_id="billing/refund-policy",
+                version=3,
+                kind="document",
+                title="Refund policy",
+                heading_path=("Refund policy", "Annual plans"),
+                uri="https://help.example/billing/refund-policy",
+                trust="internal",
+                text="Refunded in full within 30 days.",
+                score=0.81,
+                fused=1 / 64,
+                coverage=0.55,
+                absolute=0.78,
+                boost=0.03,
+                legs={"dense": LegScore(rank=1, score=0.78), "fulltext": LegScore(rank=3, score=0.12)},
+                evidence=(CHILD,),
+            ),
+        ),
+        dropped=(Dropped(passage_id="p2", rule="floor", legs={"dense": LegScore(rank=2, score=0.2)}),),
+    ),
+    DeadLetter(
+        **DEAD, error_class="bug", exception="builtins.ZeroDivisionError", message="division by zero", attempts=3
+    ),
+)
+MINIMAL: tuple[Message, ...] = (
+    SMALL_CHANGE,
+    Document(change=SMALL_CHANGE, content_hash="00"),
+    ChunkBatch(**SMALL_PART, chunks=()),
+    VectorBatch(**SMALL_PART, model="m", dimension=1, vectors=()),
+    Receipt(**PART, writer="text"),
+    DocumentStatus(**PART, status="searchable"),
+    QueryRequest(query_id="q1", tenant="acme", text="refund"),
+    SMALL_PREPARED,
+    Expected(query=SMALL_PREPARED, reply_to=ReplyTo(topic="replies"), top_k=5, received=0.0, prepared=0.0),
+    LegResult(query_id="q1", leg="graph", status="empty"),
+    QueryReply(query_id="q1", milliseconds=Milliseconds(total=0.0)),
+    DeadLetter(**DEAD, error_class="decode", exception="E", message="", attempts=1),
+)
+
+
+def files() -> list[Path]:
+    """Return all golden files, of all versions."""
+    return sorted(path for path in FOLDER.glob("*.json") if FILE.fullmatch(path.name))
+
+
+def example(path: Path) -> Message:
+    """Return the message that a golden file of the current version holds."""
+    found = FILE.fullmatch(path.name)
+    assert found
+    return next(m for m in (MINIMAL if found["minimal"] else FULL) if type(m).__name__ == found["message"])
+
+
+def required(message: Any) -> Any:
+    """Return a message or value as builtins, as a client writes it that leaves out whatever it may."""
+    if isinstance(message, msgspec.Struct):
+        fields = msgspec.structs.fields(message)
+        return {field.encode_name: required(getattr(message, field.name)) for field in fields if field.required}
+    return [required(item) for item in message] if isinstance(message, tuple) else message
+
+
+def test_every_message_has_both_examples_and_both_files() -> None:
+    assert [type(message) for message in FULL] == [type(message) for message in MINIMAL] == list(MESSAGES)
+    assert {path.name for path in files()} >= {
+        f"{message.__name__}.v1{kind}.json" for message in MESSAGES for kind in ("", ".minimal")
+    }
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda path: path.stem)
+def test_the_bytes_of_every_released_version_are_still_read(path: Path) -> None:
+    found = FILE.fullmatch(path.name)
+    assert found
+    decode(path.read_bytes(), BY_NAME[found["message"]])
+
+
+@pytest.mark.parametrize("path", [path for path in files() if ".v1." in path.name], ids=lambda path: path.stem)
+def test_golden_bytes_mean_the_example(path: Path) -> None:
+    message = example(path)
+    assert decode(path.read_bytes(), type(message)) == message
+
+
+@pytest.mark.parametrize("message", FULL, ids=lambda message: type(message).__name__)
+def test_the_full_example_encodes_to_the_golden_bytes(message: Message) -> None:
+    assert encode(message) == (FOLDER / f"{type(message).__name__}.v1.json").read_bytes()
+
+
+@pytest.mark.parametrize("message", MINIMAL, ids=lambda message: type(message).__name__)
+def test_whatever_is_optional_may_be_left_out_and_takes_its_default(message: Message) -> None:
+    golden = (FOLDER / f"{type(message).__name__}.v1.minimal.json").read_bytes()
+    assert msgspec.json.encode(required(message)) == golden
+    assert decode(golden, type(message)) == message
+
+
+@pytest.mark.parametrize("message", FULL, ids=lambda message: type(message).__name__)
+def test_fields_that_a_later_release_adds_are_ignored(message: Message) -> None:
+    def extended(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {"a_later_field": {"deep": [1, None]}} | {name: extended(item) for name, item in value.items()}
+        return [extended(item) for item in value] if isinstance(value, list) else value
+
+    later = extended(msgspec.json.decode(encode(message)))
+    for free in ("metadata", "legs", "skipped"):  # maps whose keys are data
+        for holder in (later, later.get("change", {}), *later.get("passages", []), *later.get("dropped", [])):
+            if isinstance(holder.get(free), dict):
+                holder[free].pop("a_later_field")
+    assert decode(msgspec.json.encode(later), type(message)) == message
+
+
+@pytest.mark.parametrize("message", FULL, ids=lambda message: type(message).__name__)
+def test_a_later_version_is_refused_by_the_field_that_says_it(message: Message) -> None:
+    field = {f.name: f.encode_name for f in msgspec.structs.fields(message)}["schema_version"]
+    later = msgspec.json.decode(encode(message)) | {field: 2}
+    with pytest.raises(InvalidMessage, match=f"^{field}: {type(message).__name__} version 2 is not known here"):
+        decode(msgspec.json.encode(later), type(message))
