@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from psycopg.rows import DictRow
+
 from schemas.documents import DocKey
 from schemas.queries import Hit
 from streams.adapters import postgres, postgres_scope, versions
+from streams.adapters.postgres import Parameters
 from streams.domain import lexemes
 from streams.domain.lexemes import TextRow
 from streams.domain.scope import Scope
@@ -54,19 +57,26 @@ class PostgresTextIndex:
         single = [query for term in dict.fromkeys(terms) if (query := lexemes.tsquery([term]))]
         if not single or limit < 1:
             return []
-        rows = await postgres.read(
-            self._pool,
-            "search texts",
-            tenant=scope.tenant,
-            statement=postgres.sql("search"),
-            parameters=postgres_scope.visible(scope)
-            | {
-                "terms": single,
-                "query": lexemes.tsquery(list(dict.fromkeys(terms))),
-                "owner": postgres_scope.owner(scope.tenant, scope.generation),
-                "narrowed": any((scope.filters.sources, scope.filters.tags, scope.directory, scope.filters.kinds)),
-                "bound": RANKED,
-                "limit": limit,
-            },
-        )
+        parameters = postgres_scope.visible(scope) | {
+            "terms": single,
+            "query": lexemes.tsquery(list(dict.fromkeys(terms))),
+            "owner": postgres_scope.owner(scope.tenant, scope.generation),
+            "bound": RANKED,
+            "limit": limit,
+        }
+        rows = [] if _narrowed(scope) else await self._read("search", scope.tenant, parameters)
+        # Where most of what was ranked is not visible, the bound may have kept out what is.
+        if len(rows) < limit and (not rows or rows[0]["ranked"] >= RANKED):
+            rows = await self._read("search_narrowed", scope.tenant, parameters)
         return [Hit(chunk_id=row["chunk_id"], score=row["score"]) for row in rows]
+
+    async def _read(self, name: str, tenant: str, parameters: Parameters) -> list[DictRow]:
+        statement = postgres.sql(name)
+        return await postgres.read(
+            self._pool, "search texts", tenant=tenant, statement=statement, parameters=parameters
+        )
+
+
+def _narrowed(scope: Scope) -> bool:
+    filters = scope.filters
+    return any((filters.sources, filters.tags, filters.directory, filters.kinds))

@@ -11,6 +11,7 @@ from schemas.replies import Dropped, ErrorInfo, LegReport, LegScore, Passage, Qu
 from streams.cli.console import printable
 
 LINES = 4  # of text a passage
+DROPPED = 10  # candidates shown that did not make it
 
 
 def render(question: str, reply: QueryReply, *, width: int, explain: bool = False) -> str:
@@ -36,8 +37,10 @@ def _lines(question: str, reply: QueryReply, width: int, explain: bool) -> Itera
         yield from _passage(passage, width, explain)
     yield ""
     yield from _run(reply, explain)
-    for dropped in reply.dropped if explain else ():
-        yield _dropped(dropped)
+    if explain:
+        yield from (_dropped(dropped) for dropped in reply.dropped[:DROPPED])
+        if len(reply.dropped) > DROPPED:
+            yield click.style(f"… and {len(reply.dropped) - DROPPED} more were dropped; --json has them", dim=True)
 
 
 def _cache(reply: QueryReply) -> str:

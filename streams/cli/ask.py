@@ -12,7 +12,7 @@ from streams import settings
 from streams.cli import connect, console
 
 
-@click.command("ask")
+@click.command("ask", short_help="Ask a question, or a file of them.")
 @click.argument("question", required=False)
 @click.option("--tenant", metavar="NAME", help="The organization; with --file, of lines that name none.")
 @click.option("--agent", metavar="NAME", help="The assistant that asks; its restricted documents are seen as well.")

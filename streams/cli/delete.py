@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from schemas.documents import DocKey
 
 
-@click.command("delete")
+@click.command("delete", short_help="Delete a document.")
 @click.argument("name", metavar="SOURCE/DOC")
 @connect.tenant_option
 @click.option("--wait", is_flag=True, help="Return when the document is gone from every answer.")

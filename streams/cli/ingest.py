@@ -11,7 +11,7 @@ from streams import settings
 from streams.cli import connect, console
 
 
-@click.command("ingest")
+@click.command("ingest", short_help="Publish what changed in a folder or .jsonl file.")
 @click.argument("path", type=click.Path(path_type=Path))
 @connect.tenant_option
 @click.option("--source", metavar="NAME", help="What the documents belong to; made of the path's name where absent.")

@@ -54,7 +54,7 @@ def main() -> None:
         level = settings.given().log_level
         debug = level == "DEBUG"
         set_up_logging(level, quiet="run" not in sys.argv[1:2])
-        code = rankstream.main(standalone_mode=False)
+        code = rankstream.main(prog_name="rankstream", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         code = error.exit_code

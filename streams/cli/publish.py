@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from schemas.documents import DocumentChange
 
 
-@click.command("publish")
+@click.command("publish", short_help="Publish raw document changes or CloudEvents.")
 @click.argument("path", metavar="EVENTS.jsonl", type=click.Path(path_type=Path))
 @click.option("--wait", is_flag=True, help="Print the receipt of each change as it comes.")
 @click.option("--timeout", default=60.0, show_default=True, help="With --wait: seconds without any receipt.")
@@ -42,7 +42,7 @@ async def _publish(found: settings.Settings, path: Path, wait: bool, timeout: fl
         for number, line in lines:
             try:
                 change = _read(line)
-            except codec.InvalidMessage as error:
+            except Invalid as error:
                 bad += 1
                 console.note(console.printable(f"line {number}: {error}"))
                 continue
@@ -67,14 +67,20 @@ def _read(line: bytes) -> DocumentChange:
     import msgspec  # noqa: PLC0415
 
     from schemas.cloudevents import read_document_change  # noqa: PLC0415
+    from schemas.codec import InvalidMessage  # noqa: PLC0415
+    from streams.gateways.wording import invalid  # noqa: PLC0415
 
-    # Told apart by what every CloudEvent has; a line that is no JSON at all is complained of as a document change.
     try:
-        event = "specversion" in msgspec.json.decode(line)
-    except (msgspec.DecodeError, TypeError, UnicodeDecodeError, RecursionError):
-        event = False
-    headers = {"content-type": b"application/cloudevents+json"} if event else {}
-    return read_document_change(line, headers)
+        data = msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        data = None  # complained of below
+    fields = data if isinstance(data, dict) else {}
+    # Told apart by what every CloudEvent has.
+    headers = {"content-type": b"application/cloudevents+json"} if "specversion" in fields else {}
+    try:
+        return read_document_change(line, headers)
+    except InvalidMessage as error:
+        raise invalid(error, fields) from error
 
 
 def _lines(path: Path) -> list[tuple[int, bytes]]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 STOP = 9.0  # seconds that stopping may take before the process ends anyway
 
 
-@click.command("run")
+@click.command("run", short_help="Run processors until a signal.")
 @click.argument("processors", nargs=-1, required=True, metavar="PROCESSOR…|all")
 def command(processors: tuple[str, ...]) -> int:
     """Run the processors named, in one process, until SIGTERM or Ctrl-C."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 INDENT = {"document": 2, "parent": 2, "child": 6}  # columns: a child is a piece of the parent above it
 
 
-@click.command("show")
+@click.command("show", short_help="Show a document as it is indexed.")
 @click.argument("name", metavar="SOURCE/DOC")
 @connect.tenant_option
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")

@@ -14,7 +14,7 @@ from streams.settings import Settings
 SECONDS = 5.0  # for each server
 
 
-@click.command("status")
+@click.command("status", short_help="Show servers, lag, documents, dead letters.")
 def command() -> int:
     """Show servers, topics, lag of every processor, documents of every tenant, dead letters; exit 1 if any is amiss."""
     return asyncio.run(_status(settings.load()))

@@ -10,7 +10,7 @@ from streams import settings
 from streams.cli import console
 
 
-@click.group("topics")
+@click.group("topics", short_help="List, check or apply topics (and the database).")
 def command() -> None:
     """List the topics, check them, or bring them (and the database) up to date."""
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +29,7 @@ FLEET_STOP = 3.5  # seconds the processors may take to stop; the servers take at
 SESSION = 6.0  # seconds: on one machine nobody is far away, and groups form sooner
 
 
-@click.command("up")
+@click.command("up", short_help="Start everything on this machine, index, ask, stay up.")
 @click.option(
     "--docs", type=click.Path(path_type=Path), help="Index this folder or .jsonl file, not the demonstration."
 )
@@ -78,13 +80,18 @@ class Up:
             await self._stop()
 
     def _signal(self, main: asyncio.Task[object]) -> None:
-        if self._stopping:
-            # The second time: at once. Servers in sessions of their own would outlive us elsewhere than on Linux.
-            for pid in self._stack.pids().values() if self._stack else ():
-                os.kill(pid, signal.SIGKILL)
-            os._exit(130)
         self._stopping = True
+        for number in (signal.SIGINT, signal.SIGTERM):
+            # The second time is at once, also when the loop is busy.
+            asyncio.get_running_loop().remove_signal_handler(number)
+            signal.signal(number, self._leave)
         main.cancel()
+
+    def _leave(self, *_: object) -> None:
+        # Servers in sessions of their own would outlive us elsewhere than on Linux.
+        for pid in self._stack.pids().values() if self._stack else ():
+            os.kill(pid, signal.SIGKILL)
+        os._exit(130)
 
     async def _run(self) -> int:
         began = time.monotonic()
@@ -107,16 +114,22 @@ class Up:
         from streams.embedded import stack  # noqa: PLC0415
 
         given = settings.given()
-        console.note(f"starting servers, data in {given.data_dir}")
-        self._stack = await stack.start(
-            given.data_dir,
-            kafka=given.kafka,
-            qdrant=given.qdrant,
-            postgres=given.postgres,
-            redis=given.redis,
-            broker=given.broker,  # type: ignore[arg-type]  # checked when it was read
-            progress=console.note,
+        # A folder that is in use is refused at once; that is then the only line.
+        telling = asyncio.get_running_loop().call_later(
+            0.3, console.note, f"starting servers, data in {given.data_dir}"
         )
+        try:
+            self._stack = await stack.start(
+                given.data_dir,
+                kafka=given.kafka,
+                qdrant=given.qdrant,
+                postgres=given.postgres,
+                redis=given.redis,
+                broker=given.broker,  # type: ignore[arg-type]  # checked when it was read
+                progress=console.note,
+            )
+        finally:
+            telling.cancel()
         for name, place in vars(self._stack.endpoints).items():
             console.note(f"  {name:<8} {_without_password(place)}")
         found = settings.load()
@@ -158,12 +171,12 @@ class Up:
         console.say()
         console.say("Everything is up; Ctrl-C stops it. From another terminal, in this folder:")
         for line in (
-            f'rankstream ask "your question" {tenant}',
-            f"rankstream ingest PATH {tenant} --wait",
-            f"rankstream show SOURCE/DOC {tenant}",
-            "rankstream status",
+            f'ask "your question" {tenant}',
+            f"ingest PATH {tenant} --wait",
+            f"show SOURCE/DOC {tenant}",
+            "status",
         ):
-            console.say(f"  {where}{line}")
+            console.say(f"  {where}{_program()} {line}")
 
     async def _watch(self) -> None:
         """Wait until a processor or a server cannot go on; raise RankstreamError that says which."""
@@ -188,6 +201,17 @@ class Up:
                 console.note("the processors did not stop in time; what they had in hand comes again")
         if self._stack is not None:
             await self._stack.stop()
+
+
+def _program() -> str:
+    """Return how this command is called: by its name where the shell finds that, else by its place."""
+    called = Path(sys.argv[0])
+    if called.stem == "main":
+        return "python -m streams.cli.main"
+    found = shutil.which("rankstream")
+    if found and Path(found).resolve() == called.resolve():
+        return "rankstream"
+    return os.path.relpath(called)
 
 
 def _without_password(place: str) -> str:

@@ -95,7 +95,8 @@ def packed_by(
         groups[-1].append(item)
         sizes[-1] += length
     if len(groups) > 1 and 4 * sizes[-1] < target and sizes[-2] + sizes[-1] <= limit and not starts(groups[-1][0]):
-        groups[-2] += groups.pop()
+        rest = groups.pop()
+        groups[-1] += rest
     return groups
 
 

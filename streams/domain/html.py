@@ -40,11 +40,10 @@ def to_markdown(html: str) -> str:
         if isinstance(piece, str):
             page.text(piece)
         elif piece["close"]:
-            page.close(piece["name"].lower())
+            page.end_tag(piece["name"].lower())
         else:
-            page.open(piece["name"].lower(), piece["attributes"])
-    page.end_block()
-    page.end_table(whole=True)
+            page.start_tag(piece["name"].lower(), piece["attributes"])
+    page.finish()
     return "\n".join(page.lines).strip("\n") + "\n" if page.lines else ""
 
 
@@ -83,6 +82,13 @@ class _Page:
     link: tuple[int, str] | None = None
     tight: bool = False  # the line before is a list item
 
+    def finish(self) -> None:
+        """Close what is still open."""
+        while self.open_tags:
+            self.end_tag(self.open_tags[-1])
+        self.end_block()
+        self.end_table()
+
     def text(self, raw: str) -> None:
         if self.dropped_from >= 0:
             return
@@ -92,7 +98,7 @@ class _Page:
         else:
             self.inline.append(_BLANKS.sub(" ", text))
 
-    def open(self, name: str, attributes: str) -> None:
+    def start_tag(self, name: str, attributes: str) -> None:
         if name not in _VOID:
             self.open_tags.append(name)
             self.counts[name] += 1
@@ -116,7 +122,7 @@ class _Page:
         elif name == "a":
             self.link = (len(self.inline), attribute(attributes, "href"))
 
-    def close(self, name: str) -> None:
+    def end_tag(self, name: str) -> None:
         if not self.counts[name]:
             return
         while self.open_tags:
@@ -181,6 +187,8 @@ class _Page:
             self.tables = max(0, self.tables - 1)
             if not self.tables:
                 self.end_table()
+        elif name == "caption" and self.table and not self.table.rows:
+            self.end_block()
         elif self.tables:
             self.inline.append(" " if name in _BLOCKS else "")
             self._close_inline(name)
@@ -249,14 +257,13 @@ class _Page:
             self.table.rows[-1].extend([""] * (self.table.span - 1))
             self.table.span = 1
 
-    def end_table(self, whole: bool = False) -> None:
-        """Write the open table; `whole` also at the end of a page that did not close it."""
+    def end_table(self) -> None:
+        """Write the open table."""
         if self.table is None:
             return
         self._end_cell()
         rows = [row for row in self.table.rows if any(row)]
         self.table = None
-        self.tables = 0 if whole else self.tables
         columns = max((len(row) for row in rows), default=0)
         if columns == 1:
             for row in rows:

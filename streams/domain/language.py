@@ -10,7 +10,7 @@ from streams.domain.stopwords import STOP_WORDS
 DEFAULT = "en"
 _SAMPLE = 20_000  # characters; more of a document adds nothing
 
-_WORDS = re.compile(r"[^\W\d_]+")
+_WORDS = re.compile(r"(?<!\w)[^\W\d_]{2,}(?!\w)")
 
 # Ideographs count threefold: one is a word or half a word, where a Latin letter is a fifth of one.
 _SCRIPTS = {
@@ -26,7 +26,7 @@ _SCRIPTS = {
 }
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
 _UKRAINIAN = re.compile("[іїєґІЇЄҐ]")
-_SHARE = 0.3  # of the letters that a script needs: names and code in Latin letters do not hide a text's own language
+_SHARE = 0.2  # of the letters that a script needs: names and code in Latin letters do not hide a text's own language
 
 
 def detect(text: str, given: str | None = None) -> str:

@@ -10,7 +10,7 @@ both but by can cannot could couldn did didn do does doesn doing don down during
 has hasn have haven having he her here hers herself him himself his how i if in into is isn it its itself just ll me
 more most mustn my myself no nor not now of off on once only or other our ours ourselves out over own re same shall
 shan she should shouldn so some such than that the their theirs them themselves then there these they this those
-through to too under until up ve very was wasn we were weren what when where which while who whom whose why will
+through to too under until up us ve very was wasn we were weren what when where which while who whom whose why will
 with won would wouldn you your yours yourself yourselves please thank thanks hello hi hey could kindly wondering
 """
 

@@ -26,8 +26,9 @@ async def reaching(bootstrap: str) -> AsyncIterator[None]:
         async with asyncio.timeout(WITHIN):
             yield
     except (KafkaError, OSError, ValueError) as error:
-        why = f"no answer within {WITHIN:.0f} s" if isinstance(error, TimeoutError) else _one_line(error)
-        raise ConfigurationError(f"no Kafka broker can be reached at {bootstrap} ({KAFKA}): {why}") from error
+        raise ConfigurationError(
+            f"no Kafka broker answers at {bootstrap}; is it running, and is {KAFKA} right?"
+        ) from error
 
 
 async def open_producer(bootstrap: str, *, linger_ms: int) -> AIOKafkaProducer:
@@ -46,7 +47,3 @@ async def open_producer(bootstrap: str, *, linger_ms: int) -> AIOKafkaProducer:
         await producer.stop()
         raise
     return producer
-
-
-def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split()) or type(error).__name__

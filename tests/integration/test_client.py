@@ -20,6 +20,7 @@ from streams import wire
 from streams.errors import ConfigurationError, Invalid, NoReply
 from streams.gateways.client import Client
 from streams.gateways.tail import Tail
+from topics import admin
 from topics.catalogue import DOCUMENT_CHANGES, DOCUMENT_STATUS, QUERIES, REPLIES
 
 Answer = Callable[["Server", QueryRequest, dict[str, bytes]], Awaitable[None]]
@@ -113,15 +114,22 @@ async def no_receipt(server: Server, change: DocumentChange) -> None:
     """Say nothing."""
 
 
+@pytest.fixture(scope="module")
+async def broker(kafka: str) -> str:
+    """A broker with the topics of the catalogue."""
+    await admin.apply(kafka)
+    return kafka
+
+
 @pytest.fixture
-async def server(kafka: str) -> AsyncIterator[Server]:
-    async with Server(kafka) as running:
+async def server(broker: str) -> AsyncIterator[Server]:
+    async with Server(broker) as running:
         yield running
 
 
 @pytest.fixture
-async def client(kafka: str) -> AsyncIterator[Client]:
-    async with Client(bootstrap=kafka) as running:
+async def client(broker: str) -> AsyncIterator[Client]:
+    async with Client(bootstrap=broker) as running:
         yield running
 
 
@@ -173,8 +181,8 @@ async def test_every_question_of_many_gets_its_own_answer(server: Server, client
     assert client.in_flight == 0
 
 
-async def test_clients_on_one_reply_partition_do_not_take_each_others_answers(server: Server, kafka: str) -> None:
-    async with Client(bootstrap=kafka, instance="same") as one, Client(bootstrap=kafka, instance="same") as other:
+async def test_clients_on_one_reply_partition_do_not_take_each_others_answers(server: Server, broker: str) -> None:
+    async with Client(bootstrap=broker, instance="same") as one, Client(bootstrap=broker, instance="same") as other:
         first, second = await asyncio.gather(
             one.ask("one", tenant=server.tenant), other.ask("other", tenant=server.tenant)
         )
@@ -243,9 +251,9 @@ async def test_a_question_that_cannot_be_asked_names_the_field(server: Server, c
     assert server.asked == []
 
 
-async def test_more_questions_than_may_wait_are_refused_at_once(server: Server, kafka: str) -> None:
+async def test_more_questions_than_may_wait_are_refused_at_once(server: Server, broker: str) -> None:
     server.answer = silence
-    async with Client(bootstrap=kafka, max_in_flight=4) as client:
+    async with Client(bootstrap=broker, max_in_flight=4) as client:
         waiting = [asyncio.create_task(client.ask("x", tenant=server.tenant, timeout=0.5)) for _ in range(4)]
         await asyncio.sleep(0.05)
         before = time.monotonic()
@@ -336,6 +344,6 @@ async def test_many_changes_without_a_receipt_end_with_a_reason(server: Server, 
 
 async def test_a_broker_that_cannot_be_reached_is_named_with_its_setting_within_five_seconds() -> None:
     before = time.monotonic()
-    with pytest.raises(ConfigurationError, match=r"127\.0\.0\.1:9 \(KAFKA_BOOTSTRAP_SERVERS\)"):
+    with pytest.raises(ConfigurationError, match=r"127\.0\.0\.1:9; .*KAFKA_BOOTSTRAP_SERVERS"):
         await Client(bootstrap="127.0.0.1:9").start()
     assert time.monotonic() - before < 5

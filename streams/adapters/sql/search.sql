@@ -1,40 +1,56 @@
--- Natural questions are OR-ed, and ranking reads every matched text, so the number of ranked rows is bounded: terms are
--- taken from the rarest on until `bound` rows are found. `owner` is the lexeme of the generation and tenant: the index
--- meets it with each term, so that a search costs what its own tenant's texts cost.
--- Where a caller narrows the search, rarity in all texts says little, and every term is looked for.
+-- Natural questions are OR-ed, and ranking reads every matched text, so that the number of ranked rows is bounded: the
+-- rarest terms, all of whose rows fit in `bound`, and what room is left to the next one.
+-- `owner` is the lexeme of the generation and tenant: the index meets it with each term, so that a search costs what its
+-- own tenant's texts cost. Ranked rows are looked at, best first, until enough are visible.
 WITH term AS MATERIALIZED (
-    SELECT (t.term::tsquery) && %(owner)s::tsquery AS query, t.position, seen.rows
+    SELECT t.term::tsquery AS query, t.position, seen.rows
     FROM unnest(%(terms)s::text[]) WITH ORDINALITY AS t (term, position)
     CROSS JOIN LATERAL (
         SELECT count(*) AS rows
         FROM (
             SELECT FROM chunks c
-            WHERE c.lexemes @@ ((t.term::tsquery) && %(owner)s::tsquery) AND c.level = 'parent'
-            LIMIT %(bound)s
+            WHERE c.lexemes @@ (t.term::tsquery && %(owner)s::tsquery) AND c.level = 'parent'
+            LIMIT %(bound)s + 1
         ) AS matched
     ) AS seen
 ),
 rarest AS (
-    SELECT query, position, rows,
-           CASE WHEN %(narrowed)s THEN 0 ELSE (sum(rows) OVER (ORDER BY rows, position))::bigint - rows END AS before
+    SELECT query, sum(rows) OVER (ORDER BY rows, position) AS upto
     FROM term
     WHERE rows > 0
 ),
-candidate AS MATERIALIZED (
-    SELECT DISTINCT found.chunk_id
-    FROM rarest r
+split AS MATERIALIZED (
+    SELECT (string_agg(query::text, ' | ') FILTER (WHERE upto <= %(bound)s))::tsquery AS rare,
+           coalesce(max(upto) FILTER (WHERE upto <= %(bound)s), 0)::bigint AS found,
+           (array_agg(query ORDER BY upto) FILTER (WHERE upto > %(bound)s))[1] AS next
+    FROM rarest
+),
+ranked AS MATERIALIZED (
+    SELECT c.chunk_id, ts_rank_cd('{0.1, 0.2, 0.4, 1.0}', c.lexemes, %(query)s::tsquery) AS score
+    FROM split
     CROSS JOIN LATERAL (
-        SELECT c.chunk_id
+        SELECT c.chunk_id, c.lexemes
         FROM chunks c
-        JOIN live_chunks l ON l.chunk_id = c.chunk_id
-        WHERE c.lexemes @@ r.query AND c.level = 'parent'
-          AND {visible}
-        LIMIT greatest(%(bound)s - r.before, 0)
-    ) AS found
-    WHERE r.before < %(bound)s
+        WHERE c.lexemes @@ (split.rare && %(owner)s::tsquery) AND c.level = 'parent'
+        OFFSET 0
+    ) AS c
+    UNION ALL
+    SELECT c.chunk_id, ts_rank_cd('{0.1, 0.2, 0.4, 1.0}', c.lexemes, %(query)s::tsquery)
+    FROM split
+    CROSS JOIN LATERAL (
+        SELECT c.chunk_id, c.lexemes
+        FROM chunks c
+        WHERE c.lexemes @@ (coalesce(split.next && !!split.rare, split.next) && %(owner)s::tsquery)
+          AND c.level = 'parent'
+        LIMIT %(bound)s - split.found
+    ) AS c
 )
-SELECT c.chunk_id::text, ts_rank_cd('{0.1, 0.2, 0.4, 1.0}', c.lexemes, %(query)s::tsquery)::float8 AS score
-FROM candidate
-JOIN chunks c USING (chunk_id)
-ORDER BY score DESC, c.chunk_id
+SELECT best.chunk_id::text, best.score::float8, (SELECT count(*) FROM ranked) AS ranked
+FROM (SELECT chunk_id, score FROM ranked ORDER BY score DESC, chunk_id) AS best
+CROSS JOIN LATERAL (
+    SELECT FROM live_chunks l
+    WHERE l.chunk_id = best.chunk_id AND {visible}
+    LIMIT 1
+) AS seen
+ORDER BY best.score DESC, best.chunk_id
 LIMIT %(limit)s

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from streams.domain.bm25 import passage_length, passage_vector, query_vector, term_id
 
+REFUND_ID = 1155478322  # the first four bytes of the BLAKE2b hash
+
 
 def test_a_weight_is_the_term_factor_of_bm25() -> None:
     vector = passage_vector("refund refund plan", "en", 6.0, k1=1.5, b=0.75)
@@ -25,8 +27,8 @@ def test_the_product_with_idf_is_the_whole_score() -> None:
     idf = {term_id(t): math.log(1 + (3 - n + 0.5) / (n + 0.5)) for t, n in frequency.items()}
     query = query_vector("refund the plan", "en")
     scores = []
-    for passage in passages:
-        weights = dict(zip(*(lambda v: (v.indices, v.values))(passage_vector(passage, "en", 2.0)), strict=True))
+    for vector in (passage_vector(passage, "en", 2.0) for passage in passages):
+        weights = dict(zip(vector.indices, vector.values, strict=True))
         scores.append(sum(idf[i] * w * weights.get(i, 0.0) for i, w in zip(query.indices, query.values, strict=True)))
     assert scores == pytest.approx([math.log(1 + 2.5 / 1.5) + math.log(1 + 1.5 / 2.5), math.log(1 + 1.5 / 2.5), 0.0])
 
@@ -47,8 +49,7 @@ def test_a_text_without_words_has_an_empty_vector() -> None:
 
 
 def test_a_term_has_the_same_id_everywhere() -> None:
-    assert term_id("refund") == 0x0 + term_id("refund") < 2**32
-    assert term_id("refund") != term_id("refunds")
+    assert term_id("refund") == REFUND_ID
 
 
 def test_only_the_heaviest_terms_are_kept() -> None:

@@ -138,5 +138,4 @@ def test_no_text_takes_more_than_linear_time(text: str) -> None:
 def test_any_text_can_be_cut_and_cuts_the_same_in_a_question(text: str) -> None:
     cut = tokens(text, "en")
     assert all(0 < len(token.term) <= LONGEST for token in cut)
-    assert [token.position for token in cut] == sorted(token.position for token in cut) or "-" in text or True
     assert {token.term for token in question_tokens(text, "en")} <= {token.term for token in cut} or not cut
