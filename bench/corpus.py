@@ -64,10 +64,10 @@ def page(doc_id: str, content: str, *, source: str = "generated", title: str = "
 
 
 def questions() -> Iterator[str]:
-    """Yield questions without end, no two alike, so that no cache answers: those of the demonstration, and a word."""
+    """Yield questions without end, those of the demonstration with a number, so that no two are alike and no cache answers."""
     asked = [msgspec.json.decode(line)["text"] for line in (DEMO / "questions.jsonl").read_bytes().splitlines()]
     for number in itertools.count():
-        yield f"{asked[number % len(asked)]} {_SUBJECTS.split('|')[number % 18].split()[-1]} {number}"
+        yield f"{asked[number % len(asked)]} {number}"
 
 
 def _sentence(chance: random.Random, *, extra: str = "") -> str:

@@ -1,4 +1,4 @@
-"""A question answered without the bus: the same handlers on the same stores, called one after another in one process."""
+"""A question answered without the bus: the same handlers on the same stores, called in one process."""
 
 from __future__ import annotations
 

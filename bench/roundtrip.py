@@ -1,4 +1,4 @@
-"""roundtrip: a question over the bus against the same handlers called directly; where its milliseconds go; under load."""
+"""roundtrip: a question over the bus against the same handlers called directly, and where its milliseconds go."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole pipeline in this process on embedded servers in a folder that is gone afterwards, as `rankstream up` runs it."""
+"""The whole pipeline in this process, as `rankstream up` runs it, on embedded servers whose data go away afterwards."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ import sys
 import click
 
 from streams import settings
+from streams.cli import logs
 from streams.errors import ConfigurationError, RankstreamError
 
 COMMANDS = {
@@ -20,12 +21,12 @@ COMMANDS = {
     "delete": "delete",
     "show": "show",
     "status": "status",
+    "evaluate": "evaluate",
     "topics": "topics",
     "run": "run",
 }
 # Errors of packages that are not below streams.errors; looked up by name, so that a command pays only for what it uses.
 WRONG_SETTING = (("streams.embedded.processes", "EmbeddedError"), ("topics.admin", "AdminError"))
-CHATTY = ("aiokafka", "faust", "mode", "psycopg.pool", "asyncio")
 
 
 class Commands(click.Group):
@@ -53,7 +54,7 @@ def main() -> None:
     try:
         level = settings.given().log_level
         debug = level == "DEBUG"
-        set_up_logging(level, quiet="run" not in sys.argv[1:2])
+        logs.set_up(level)
         code = rankstream.main(prog_name="rankstream", standalone_mode=False)
     except click.ClickException as error:
         error.show()
@@ -67,17 +68,6 @@ def main() -> None:
     except Exception as error:
         code = _report(error, debug=debug)
     sys.exit(code)
-
-
-def set_up_logging(level: str, *, quiet: bool) -> None:
-    """Log to standard error; `quiet`: what libraries say of broken connections is said by us, in one line."""
-    try:
-        logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    except ValueError:
-        raise ConfigurationError(f"{settings.LOG_LEVEL} is {level!r}; use DEBUG, INFO, WARNING or ERROR") from None
-    if quiet and level != "DEBUG":
-        for name in CHATTY:
-            logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def _report(error: Exception, *, debug: bool) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from streams import settings
-from streams.cli import console
+from streams.cli import console, logs
 from streams.errors import ConfigurationError, RankstreamError
 
 if TYPE_CHECKING:
@@ -26,17 +26,20 @@ def command(processors: tuple[str, ...]) -> int:
 
 
 async def _run(found: settings.Settings, names: tuple[str, ...]) -> int:
-    from streams.fleet import Fleet  # noqa: PLC0415
     from topics import admin  # noqa: PLC0415
 
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ended.set)
-    fleet = Fleet(found, names)  # says which names it does not know, before anything is connected
     differences = await admin.check(settings.need(found.kafka, settings.KAFKA))
     if missing := [difference.topic for difference in differences if difference.kind == "missing"]:
         raise ConfigurationError(f"topics are missing ({', '.join(missing)}): run `rankstream topics apply`")
+    logs.let_libraries_speak()
+    # A broker that is not there is named without waiting for these libraries.
+    from streams.fleet import Fleet  # noqa: PLC0415
+
+    fleet = Fleet(found, names)
     working = asyncio.create_task(_work(fleet, names))
     waiting = asyncio.create_task(ended.wait())
     try:

@@ -8,6 +8,7 @@ import shutil
 import signal
 import sys
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -88,9 +89,10 @@ class Up:
         main.cancel()
 
     def _leave(self, *_: object) -> None:
-        # Servers in sessions of their own would outlive us elsewhere than on Linux.
+        # The servers are in sessions of their own and end cleanly by SIGINT; the next start ends those that are left.
         for pid in self._stack.pids().values() if self._stack else ():
-            os.kill(pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGINT)
         os._exit(130)
 
     async def _run(self) -> int:

@@ -67,7 +67,7 @@ def packed(blocks: Sequence[Block], *, target: int, limit: int) -> list[list[Blo
         closes=closes,
         starts=lambda block: block.continues,
         target=target,
-        limit=limit + 2,  # the first lead is not written
+        limit=limit + 1,  # the first lead, of one or two line ends, is not written
     )
 
 

@@ -58,16 +58,14 @@ class Client:
 
     async def start(self) -> None:
         """Connect, and stand at the end of the reply partition; raise ConfigurationError that names the setting."""
-        try:
-            async with asyncio.TaskGroup() as group:
-                producer = group.create_task(open_producer(self._bootstrap, linger_ms=0))
-                group.create_task(self._replies.start())
-        except* RankstreamError as errors:
-            if not producer.cancelled() and producer.exception() is None:
-                await producer.result().stop()
+        opening = asyncio.create_task(open_producer(self._bootstrap, linger_ms=0))
+        outcomes = await asyncio.gather(opening, self._replies.start(), return_exceptions=True)
+        if errors := [outcome for outcome in outcomes if isinstance(outcome, BaseException)]:
             await self._replies.stop()
-            raise errors.exceptions[0] from None
-        self._producer = producer.result()
+            if opening.exception() is None:
+                await opening.result().stop()
+            raise errors[0]
+        self._producer = opening.result()
 
     async def stop(self) -> None:
         """Deliver what was taken, end what waits, close; stopping twice is fine."""

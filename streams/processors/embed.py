@@ -34,15 +34,17 @@ async def handle(batch: ChunkBatch, deps: Deps) -> Sequence[Outgoing]:
             f"{deps.generation.dimension}",
             field="dimension",
         )
-    dense = await deps.embedder.embed_passages([chunk.text for chunk in chunks]) if chunks else []
+    # A short page's only section often reads like the page itself: equal texts are embedded once.
+    texts = list(dict.fromkeys(chunk.text for chunk in chunks))
+    dense = dict(zip(texts, await deps.embedder.embed_passages(texts), strict=True)) if texts else {}
     vectors = tuple(
         ChunkVectors(
             id=chunk.id,
             level=chunk.level,
-            dense=base64.b64encode(row.astype("<f4").tobytes()).decode("ascii"),
+            dense=base64.b64encode(dense[chunk.text].astype("<f4").tobytes()).decode("ascii"),
             sparse=_sparse(chunk, batch.language, deps.generation.average_length),
         )
-        for chunk, row in zip(chunks, dense, strict=True)
+        for chunk in chunks
     )
     message = VectorBatch(
         **parts.fields(batch),

@@ -1,11 +1,13 @@
-"""The servers of the contract tests: given by DATABASE_URL and QDRANT_URL, else started here; a database for each test."""
+"""The servers of the contract tests: given by DATABASE_URL and QDRANT_URL, else started here."""
 
 from __future__ import annotations
 
 import os
 import uuid
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import LiteralString
 
 import psycopg
 import pytest
@@ -53,32 +55,29 @@ async def qdrant_url(folder: Path) -> AsyncIterator[str]:
 
 
 @pytest.fixture(scope="session")
-async def template(postgres_url: str) -> AsyncIterator[str]:
-    """The name of a migrated database, to be copied."""
-    name = f"contract_{uuid.uuid4().hex[:12]}"
-    await _run(postgres_url, "CREATE DATABASE {}", name)
-    await migrations.migrate(make_conninfo(postgres_url, dbname=name))
-    yield name
-    await _run(postgres_url, "DROP DATABASE {} WITH (FORCE)", name)
+async def database(postgres_url: str) -> AsyncIterator[str]:
+    """The URL of a migrated database of these tests' own."""
+    async with new_database(postgres_url) as url:
+        await migrations.migrate(url)
+        yield url
 
 
-@pytest.fixture
-async def database(postgres_url: str, template: str) -> AsyncIterator[str]:
-    """The URL of a migrated database of this test's own."""
-    name = f"{template}_{uuid.uuid4().hex[:12]}"
-    await _run(postgres_url, "CREATE DATABASE {} TEMPLATE {}", name, template)
-    yield make_conninfo(postgres_url, dbname=name)
-    await _run(postgres_url, "DROP DATABASE {} WITH (FORCE)", name)
-
-
-@pytest.fixture
-async def pool(database: str) -> AsyncIterator[postgres.Pool]:
+@pytest.fixture(scope="session")
+async def shared_pool(database: str) -> AsyncIterator[postgres.Pool]:
     pool = await postgres.open_pool(database, size=6)
     yield pool
     await pool.close()
 
 
 @pytest.fixture
+async def pool(shared_pool: postgres.Pool) -> postgres.Pool:
+    """A pool on an empty database."""
+    async with shared_pool.connection() as connection:
+        await connection.execute("TRUNCATE generations, documents, deletions, tenant_epochs CASCADE")
+    return shared_pool
+
+
+@pytest.fixture(scope="session")
 async def client(qdrant_url: str) -> AsyncIterator[AsyncQdrantClient]:
     client = await qdrant.open_client(qdrant_url)
     yield client
@@ -153,6 +152,17 @@ def _real(pool: postgres.Pool, client: AsyncQdrantClient, vectors: QdrantVectors
     )
 
 
-async def _run(url: str, statement: str, *names: str) -> None:
+@asynccontextmanager
+async def new_database(server: str) -> AsyncIterator[str]:
+    """The URL of an empty database, dropped at the end."""
+    name = f"contract_{uuid.uuid4().hex[:12]}"
+    await _run(server, "CREATE DATABASE {}", name)
+    try:
+        yield make_conninfo(server, dbname=name)
+    finally:
+        await _run(server, "DROP DATABASE {} WITH (FORCE)", name)
+
+
+async def _run(url: str, statement: LiteralString, name: str) -> None:
     async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
-        await connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))  # type: ignore[arg-type]
+        await connection.execute(sql.SQL(statement).format(sql.Identifier(name)))

@@ -29,7 +29,9 @@ class Stores:
     async def accept(self, change: DocumentChange, **options: Any) -> Admission:
         return await self.versions.accept(building.candidate(change, **options))
 
-    async def write(self, change: DocumentChange, chunks: Sequence[Chunk], embed: Sequence[Chunk] | None = None) -> None:
+    async def write(
+        self, change: DocumentChange, chunks: Sequence[Chunk], embed: Sequence[Chunk] | None = None
+    ) -> None:
         """Write texts and vectors of chunks, as the two writers do: not at all for a superseded version."""
         await self.texts.write(change.key, change.version, building.GENERATION, building.text_rows(chunks))
         async with self.versions.hold(change.key, change.version, building.GENERATION) as wanted:
@@ -63,9 +65,7 @@ class Stores:
 
     async def seen(self, change: DocumentChange) -> building.Seen:
         """What there is of a document, in every store."""
-        live = await self.passages.live_versions(
-            change.tenant, building.GENERATION, [(change.source, change.doc_id)]
-        )
+        live = await self.passages.live_versions(change.tenant, building.GENERATION, [(change.source, change.doc_id)])
         vectors = await self.vector_ids(building.GENERATION)
         scope = building.scope(tenant=change.tenant)
         resolved = await self.passages.resolve(scope, sorted(vectors))

@@ -21,9 +21,7 @@ async def test_dense_hits_are_scored_by_cosine(stores: Stores) -> None:
     wanted = dense("two")
     hits = await stores.vectors.search_dense(scope(), wanted.tolist(), ("child",), 10)
     children = {chunk.id: dense(chunk.body) for chunk in cut(first) if chunk.level == "child"}
-    cosines = {
-        key: float(row @ wanted / np.linalg.norm(row) / np.linalg.norm(wanted)) for key, row in children.items()
-    }
+    cosines = {key: float(row @ wanted / np.linalg.norm(row) / np.linalg.norm(wanted)) for key, row in children.items()}
     assert [hit.chunk_id for hit in hits] == sorted(cosines, key=lambda key: (-cosines[key], key))
     assert [hit.score for hit in hits] == [pytest.approx(cosines[hit.chunk_id], abs=1e-5) for hit in hits]
 

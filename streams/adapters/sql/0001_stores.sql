@@ -73,8 +73,8 @@ CREATE TABLE chunks (
     level        text NOT NULL,
     heading_path text[] NOT NULL,
     body         text NOT NULL,
-    lexemes      tsvector NOT NULL
-);
+    lexemes      tsvector STORAGE MAIN NOT NULL
+) WITH (toast_tuple_target = 4500);  -- bytes; lexemes stay in the row, unpacked: ranking reads them for every match
 CREATE INDEX chunks_of_document ON chunks (document);
 -- A short pending list: every search reads all of it.
 CREATE INDEX chunks_lexemes ON chunks USING gin (lexemes) WITH (gin_pending_list_limit = 256) WHERE level = 'parent';

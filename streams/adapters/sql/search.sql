@@ -25,24 +25,30 @@ split AS MATERIALIZED (
            (array_agg(query ORDER BY upto) FILTER (WHERE upto > %(bound)s))[1] AS next
     FROM rarest
 ),
+-- Worked out here, since below a row-level policy the index takes no expression but a plain value.
+wanted AS MATERIALIZED (
+    SELECT rare && %(owner)s::tsquery AS rare,
+           coalesce(next && !!rare, next) && %(owner)s::tsquery AS next,
+           %(bound)s - found AS room
+    FROM split
+),
 ranked AS MATERIALIZED (
     SELECT c.chunk_id, ts_rank_cd('{0.1, 0.2, 0.4, 1.0}', c.lexemes, %(query)s::tsquery) AS score
-    FROM split
+    FROM wanted
     CROSS JOIN LATERAL (
         SELECT c.chunk_id, c.lexemes
         FROM chunks c
-        WHERE c.lexemes @@ (split.rare && %(owner)s::tsquery) AND c.level = 'parent'
+        WHERE c.lexemes @@ wanted.rare AND c.level = 'parent'
         OFFSET 0
     ) AS c
     UNION ALL
     SELECT c.chunk_id, ts_rank_cd('{0.1, 0.2, 0.4, 1.0}', c.lexemes, %(query)s::tsquery)
-    FROM split
+    FROM wanted
     CROSS JOIN LATERAL (
         SELECT c.chunk_id, c.lexemes
         FROM chunks c
-        WHERE c.lexemes @@ (coalesce(split.next && !!split.rare, split.next) && %(owner)s::tsquery)
-          AND c.level = 'parent'
-        LIMIT %(bound)s - split.found
+        WHERE c.lexemes @@ wanted.next AND c.level = 'parent'
+        LIMIT wanted.room
     ) AS c
 )
 SELECT best.chunk_id::text, best.score::float8, (SELECT count(*) FROM ranked) AS ranked

@@ -1,0 +1,117 @@
+"""What the README shows is run: `make run`, every command, the Python example, and Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from streams.processors import table
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+BIN = Path(sys.executable).parent
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+class Run:
+    """A running `make run`, with data of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.environment = {
+            **{name: value for name, value in os.environ.items() if not name.endswith("_URL")},
+            "RANKSTREAM_DATA": str(folder / "data"),
+            "PATH": f"{BIN}:{os.environ['PATH']}",
+        }
+        self.environment.pop("KAFKA_BOOTSTRAP_SERVERS", None)
+        self.output = folder / "output"
+        with self.output.open("wb") as output:
+            self.process = subprocess.Popen(
+                ["make", "run"], cwd=ROOT, env=self.environment, stdout=output, stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def wait_for(self, text: str, seconds: float) -> str:
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            if text in (said := self.output.read_text(errors="replace")):
+                return said
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.2)
+        pytest.fail(f"`make run` did not say {text!r}:\n{self.output.read_text(errors='replace')}")
+
+    def shell(self, script: str) -> str:
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", script], cwd=ROOT, env=self.environment, capture_output=True, text=True,
+            timeout=120, check=False,
+        )
+        assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    running = Run(tmp_path_factory.mktemp("readme"))
+    try:
+        yield running
+    finally:
+        if running.process.poll() is None:
+            os.killpg(running.process.pid, signal.SIGKILL)
+            running.process.wait()
+
+
+def test_make_run_indexes_the_demonstration_and_answers(run: Run) -> None:
+    said = run.wait_for("Ctrl-C", 180)
+    assert "Error E1042 when exporting to CSV" in said
+    assert "exports/csv.md" in said
+    assert "billing/refund-policy.md" in said
+    assert "relay/ports.md" in said
+    assert "rankstream ask" in said
+
+
+@pytest.mark.parametrize("block", [block for block in blocks("bash") if "rankstream " in block])
+def test_the_commands_of_the_readme_work(run: Run, block: str, tmp_path: Path) -> None:
+    script = block.replace(". .venv/bin/activate\n", "").replace("/tmp/notes", str(tmp_path / "notes"))
+    said = run.shell(script)
+    if "refund-policy" in block:
+        assert "Refund policy" in said
+    if "lockers.md" in block:
+        assert "five euro" in said
+        assert "deleted" in said
+
+
+def test_the_python_example_works(run: Run, tmp_path: Path) -> None:
+    (example,) = blocks("python")
+    (tmp_path / "example.py").write_text(example)
+    said = run.shell(f"{sys.executable} {tmp_path / 'example.py'}")
+    assert said.splitlines()[0] == "searchable"
+    assert "south-gate" in said
+
+
+def test_ctrl_c_stops_everything_within_ten_seconds(run: Run) -> None:
+    begun = time.monotonic()
+    os.killpg(run.process.pid, signal.SIGINT)
+    run.process.wait(timeout=15)
+    assert time.monotonic() - begun < 10
+    left = subprocess.run(["pgrep", "-f", run.environment["RANKSTREAM_DATA"]], capture_output=True, text=True, check=False)
+    assert left.stdout == ""
+
+
+def test_the_table_of_processors_is_up_to_date() -> None:
+    assert table.rendered(README) == README, "run `python -m streams.processors.table --write`"
+
+
+def test_files_that_the_readme_names_are_there() -> None:
+    for path in re.findall(r"\]\(([^)#:]+)\)", README) + re.findall(r"`(streams/[\w./]+|topics/[\w./]+)`", README):
+        assert (ROOT / path).exists(), path
