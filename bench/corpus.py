@@ -64,7 +64,7 @@ def page(doc_id: str, content: str, *, source: str = "generated", title: str = "
 
 
 def questions() -> Iterator[str]:
-    """Yield questions without end, those of the demonstration with a number, so that no two are alike and no cache answers."""
+    """Yield the demonstration's questions without end, each with a number: no two are alike, so no cache answers."""
     asked = [msgspec.json.decode(line)["text"] for line in (DEMO / "questions.jsonl").read_bytes().splitlines()]
     for number in itertools.count():
         yield f"{asked[number % len(asked)]} {number}"

@@ -21,15 +21,15 @@ def main(names: Sequence[str]) -> int:
         print(f"bench: there is no {', '.join(unknown)}; there are {', '.join(BENCHES)}", file=sys.stderr)
         return 2
     logging.basicConfig(level=logging.ERROR)
+    # It complains while a group forms for the first time, which is no error.
+    logging.getLogger("aiokafka.consumer.group_coordinator").setLevel(logging.CRITICAL)
     failed = 0
     for name in names or BENCHES:
-        print(
-            f"{name}: {(importlib.import_module(f'bench.{name}').__doc__ or '').partition(': ')[2]}".rstrip(),
-            flush=True,
-        )
+        bench = importlib.import_module(f"bench.{name}")
+        print((bench.__doc__ or name).splitlines()[0], flush=True)
         began = time.perf_counter()
         try:
-            figures = asyncio.run(importlib.import_module(f"bench.{name}").measure())
+            figures = asyncio.run(bench.measure())
         except Exception:
             logging.exception("%s failed", name)
             failed = 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from importlib import resources
 
@@ -9,6 +10,7 @@ import psycopg
 
 from streams.adapters import postgres
 
+_LOG = logging.getLogger(__name__)
 _NUMBERED = re.compile(r"^(\d{4})_\w+\.sql$")
 _LOCK = 0x72616E6B  # "rank"; an advisory lock of this number is ours
 _TABLE = b"CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())"
@@ -41,14 +43,11 @@ async def _apply(connection: postgres.Connection) -> tuple[str, ...]:
     for name in pending:
         await connection.execute(postgres.sql(name))
         await connection.execute("INSERT INTO migrations (name) VALUES (%s)", (name,))
+    connection.add_notice_handler(_warn)
     await connection.execute(postgres.sql("row_security"))
     return pending
 
 
-async def pending(connection: psycopg.AsyncConnection[dict[str, object]]) -> tuple[str, ...]:
-    """Return the migrations that a database lacks."""
-    found = await (await connection.execute(b"SELECT to_regclass('migrations') IS NOT NULL AS there")).fetchone()
-    if not found or not found["there"]:
-        return names()
-    rows = await (await connection.execute(b"SELECT name FROM migrations")).fetchall()
-    return tuple(name for name in names() if name not in {row["name"] for row in rows})
+def _warn(diagnostic: psycopg.errors.Diagnostic) -> None:
+    if diagnostic.severity_nonlocalized == "WARNING":
+        _LOG.warning("%s", diagnostic.message_primary)

@@ -41,12 +41,16 @@ async def open_pool(url: str, *, size: int = 8) -> Pool:
     """Open a pool of up to `size` connections; raise ConfigurationError, within 5 s, when there is no server."""
     try:
         at = conninfo_to_dict(url)
+    except psycopg.Error:
+        # Its message would repeat the URL, password and all.
+        raise ConfigurationError(f"{SETTING} is no postgresql:// URL") from None
+    try:
         async with asyncio.timeout(OPEN_SECONDS):
-            # A pool tells nothing about why it cannot connect.
+            # A pool does not tell why it cannot connect.
             await (await psycopg.AsyncConnection.connect(url)).close()
     except (psycopg.Error, TimeoutError, OSError) as error:
-        reason = str(error).strip().splitlines()[0] if str(error) else f"no answer in {OPEN_SECONDS} s"
-        place = f"{at.get('host', '')}:{at.get('port', 5432)}/{at.get('dbname', '')}" if "at" in locals() else "it"
+        reason = _line(error) if str(error) else f"no answer in {OPEN_SECONDS} s"
+        place = f"{at.get('host', 'localhost')}:{at.get('port', 5432)}/{at.get('dbname', '')}"
         raise ConfigurationError(f"{SETTING}: cannot connect to {place}: {reason}") from error
     pool: Pool = AsyncConnectionPool(
         url,
@@ -76,11 +80,19 @@ async def transaction(pool: Pool, doing: str, *, seconds: float = WRITE_SECONDS)
 
 
 async def read(
-    pool: Pool, doing: str, *, tenant: str, statement: bytes, parameters: Parameters, seconds: float = QUERY_SECONDS
+    pool: Pool,
+    doing: str,
+    *,
+    tenant: str,
+    statement: bytes,
+    parameters: Parameters,
+    seconds: float = QUERY_SECONDS,
+    prepare: bool | None = None,
 ) -> list[DictRow]:
     """Return the rows of one query, asked in one round trip as the query role of `tenant`; the server stops it in time.
 
     A caller that is cancelled leaves at once: the query ends by its own limit and gives its connection back.
+    With `prepare` false it is planned each time, for the values it has.
     """
     session = {"tenant": tenant, "timeout": f"{seconds * 1000:.0f}ms"}
 
@@ -90,7 +102,7 @@ async def read(
                 with _limited(connection, seconds + 0.5):
                     async with connection.pipeline(), connection.transaction():
                         await connection.execute(sql("as_tenant"), session)
-                        cursor = await connection.execute(statement, parameters)
+                        cursor = await connection.execute(statement, parameters, prepare=prepare)
                     return await cursor.fetchall()
 
     task = asyncio.ensure_future(ask())

@@ -71,9 +71,14 @@ class PostgresTextIndex:
         return [Hit(chunk_id=row["chunk_id"], score=row["score"]) for row in rows]
 
     async def _read(self, name: str, tenant: str, parameters: Parameters) -> list[DictRow]:
-        statement = postgres.sql(name)
         return await postgres.read(
-            self._pool, "search texts", tenant=tenant, statement=statement, parameters=parameters
+            self._pool,
+            "search texts",
+            tenant=tenant,
+            statement=postgres.sql(name),
+            parameters=parameters,
+            # Which of words and filters is the rarer is a matter of their values.
+            prepare=None if name == "search" else False,
         )
 
 

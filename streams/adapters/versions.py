@@ -38,23 +38,21 @@ class PostgresVersions:
             await connection.execute(sql("document_insert"), named)
             document = await _one(connection, "document_lock", named)
             verdict = versions_rules.judge(candidate, document["accepted_version"], document["accepted_hash"])
+            if verdict in (Verdict.STALE, Verdict.CONFLICT):
+                return Admission(verdict=verdict, accepted_version=document["accepted_version"])
             version = {"document": document["id"], "version": change.version, "tenant": change.tenant}
             if verdict is Verdict.NEW:
                 await connection.execute(sql("version_insert"), _version_row(candidate) | version)
                 await connection.execute(sql("members_insert"), _members(candidate) | version)
-                if change.op == "delete":
-                    await connection.execute(sql("deletion_insert"), named | version)
-            elif verdict is Verdict.REPEAT and document["live_version"] != change.version:
+            elif document["live_version"] != change.version:
                 await _reopen(connection, candidate, version)
-            else:
-                live = await _live_chunks(connection, document) if verdict is Verdict.REPEAT else frozenset()
-                return Admission(verdict=verdict, live_chunks=live, accepted_version=document["accepted_version"])
-            live = await _live_chunks(connection, document)
+            live = await _ids(connection, "members_read", version | {"version": document["live_version"]})
             if verdict is Verdict.NEW and change.op == "delete":
+                await connection.execute(sql("deletion_insert"), named | version)
                 await connection.execute(sql("epoch_bump"), named)
         return Admission(
             verdict=verdict,
-            live_chunks=live & {chunk.id for chunk in candidate.chunks},
+            live_chunks=frozenset(live) & {chunk.id for chunk in candidate.chunks},
             accepted_version=change.version,
         )
 
@@ -146,11 +144,6 @@ async def _fail(connection: Connection, receipt: Receipt, document: Row) -> Publ
         return versions_rules.failure(receipt)
     shared = await _ids(connection, "shared", live)
     return versions_rules.failure(receipt, agents=row["agents"], tags=row["tags"], rewrite=shared)
-
-
-async def _live_chunks(connection: Connection, document: Row) -> frozenset[str]:
-    at = {"document": document["id"], "version": document["live_version"]}
-    return frozenset(await _ids(connection, "members_read", at))
 
 
 def _members(candidate: Candidate) -> Row:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -143,9 +143,9 @@ class Seen:
     """All that a store holds of a document, to be compared with what it should hold."""
 
     live: int | None
-    texts: frozenset[str]  # live passages, by their body
-    text_ids: frozenset[str]
-    vector_ids: frozenset[str]
+    texts: Set[str]  # live passages, by their body
+    text_ids: Set[str]
+    vector_ids: Set[str]
 
 
 KEY = DocKey(tenant="acme", source="help", doc_id="billing/refunds.md")

@@ -21,7 +21,7 @@ ONE = change(1, "one")
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1", "http://no-such-host.invalid:6333"])
 async def test_a_server_that_is_not_there_is_named_within_five_seconds(url: str) -> None:
     begun = time.monotonic()
-    with pytest.raises(ConfigurationError, match="^QDRANT_URL: "):
+    with pytest.raises(ConfigurationError, match=r"^QDRANT_URL: "):
         await qdrant.open_client(url)
     assert time.monotonic() - begun < 6
 

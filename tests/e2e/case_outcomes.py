@@ -80,6 +80,11 @@ class Outcome:
     dead_letters: tuple[str, ...]  # topic and error class
     ids: Mapping[str, frozenset[str]]  # by tenant: every chunk that was ever embedded for it
 
+    def other(self, answer: Answer, query: int) -> Answer | None:
+        """Return the answer to another question, under the same profile where it was asked under that."""
+        theirs = [each for each in self.answers if each.query == query]
+        return next((each for each in theirs if each.profile == answer.profile), theirs[0] if theirs else None)
+
 
 def normal(text: str) -> str:
     """Return the form in which texts are compared: NFKC, each run of white space as one blank."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 from schemas.replies import Passage
@@ -100,14 +98,14 @@ def no_result(answer: Answer, expected: Any, _: Given, __: Outcome) -> str | Non
 @_reply
 def same_docs_as(answer: Answer, other: int, _: Given, outcome: Outcome) -> str | None:
     """The same documents in the same order as in the reply to another question."""
-    twin = _other(answer, other, outcome)
+    twin = outcome.other(answer, other)
     return unless(twin is not None and answer.docs == twin.docs, f"{_found(answer)}, not {_found(twin)}")
 
 
 @_reply
 def starts_like(answer: Answer, other: int, _: Given, outcome: Outcome) -> str | None:
     """The other question's passages come first, in the same order."""
-    twin = _other(answer, other, outcome)
+    twin = outcome.other(answer, other)
     if twin is None or not twin.passages:
         return f"query {other} has no passages"
     ids = [passage.passage_id for passage in answer.passages]
@@ -116,109 +114,10 @@ def starts_like(answer: Answer, other: int, _: Given, outcome: Outcome) -> str |
 
 
 @_reply
-def scores_equal_on_shared(answer: Answer, other: int, _: Given, outcome: Outcome) -> str | None:
-    """Passages that the other question returned too have the same absolute score here."""
-    twin = _other(answer, other, outcome)
-    theirs = dict(zip([p.passage_id for p in twin.passages], twin.scores(), strict=True)) if twin else {}
-    ids = [passage.passage_id for passage in answer.passages]
-    pairs = [(mine, theirs[i]) for i, mine in zip(ids, answer.scores(), strict=True) if i in theirs]
-    equal = all(a is not None and b is not None and math.isclose(a, b, abs_tol=1e-6) for a, b in pairs)
-    return unless(bool(pairs) and equal, f"scores here and there: {pairs}")
-
-
-@_reply
-def scores_between(answer: Answer, bounds: Sequence[float], _: Given, __: Outcome) -> str | None:
-    """The absolute scores are in this range, its ends included."""
-    low, high = bounds
-    return unless(all(s is not None and low <= s <= high for s in answer.scores()), f"scores {answer.scores()}")
-
-
-@_reply
-def all_scores_at_least(answer: Answer, least: float, given: Given, outcome: Outcome) -> str | None:
-    """No absolute score is lower."""
-    return scores_between(answer, (least, math.inf), given, outcome)
-
-
-@_reply
-def scores_descending(answer: Answer, expected: Any, _: Given, __: Outcome) -> str | None:
-    """The absolute scores never rise."""
-    scores = answer.scores()
-    falling = None not in scores and all(a >= b for a, b in pairwise(scores) if a is not None and b is not None)
-    return only(expected, True) or unless(falling, f"scores {scores}")
-
-
-@_reply
-def all_scores_are_numbers(answer: Answer, expected: Any, _: Given, __: Outcome) -> str | None:
-    """Every absolute score is a finite number."""
-    finite = all(score is not None and math.isfinite(score) for score in answer.scores())
-    return only(expected, True) or unless(finite, f"scores {answer.scores()}")
-
-
-@_reply
-def per_leg_scores_reported(answer: Answer, expected: Any, _: Given, __: Outcome) -> str | None:
-    """Each passage names its rank and raw score in every leg that found it."""
-    legs = [passage.legs for passage in answer.passages]
-    said = all(each and all(s.rank >= 1 and math.isfinite(s.score) for s in each.values()) for each in legs)
-    return only(expected, True) or unless(said, f"legs {legs}")
-
-
-@_reply
 def passages_chars_at_most(answer: Answer, most: int, _: Given, __: Outcome) -> str | None:
     """Characters of all passages together."""
     length = sum(len(passage.text) for passage in answer.passages)
     return unless(length <= most, f"{length} characters")
-
-
-@_reply
-def legs_never_error(answer: Answer, legs: Sequence[str], _: Given, __: Outcome) -> str | None:
-    """None of these legs, where the profile has them, reports `error` or `timeout`."""
-    wrong = [leg for leg in _in_profile(answer, legs) if _status(answer, leg) not in ("ok", "empty", "skipped")]
-    return unless(not wrong, f"{wrong}: {_ran(answer)}")
-
-
-@_reply
-def legs_empty_or_skipped(answer: Answer, legs: Sequence[str], _: Given, __: Outcome) -> str | None:
-    """Each of these, where the profile has them, reports `empty` or `skipped`."""
-    wrong = [leg for leg in _in_profile(answer, legs) if _status(answer, leg) not in ("empty", "skipped")]
-    return unless(not wrong, f"{wrong}: {_ran(answer)}")
-
-
-@_reply
-def leg_has_candidates(answer: Answer, legs: Sequence[str], _: Given, __: Outcome) -> str | None:
-    """Each of these reports at least one candidate."""
-    wrong = [leg for leg in legs if leg not in answer.reply.legs or not answer.reply.legs[leg].candidates]
-    return unless(not wrong, f"{wrong}: {_ran(answer)}")
-
-
-@_reply
-def reply_not_degraded(answer: Answer, expected: Any, _: Given, __: Outcome) -> str | None:
-    """No leg is degraded; a reranker skipped for want of a model does not count."""
-    reply = answer.reply
-    excused = all(reason.startswith("rerank") and "no model" in reason for reason in reply.reasons)
-    whole = reply.error is None and (not reply.degraded or (bool(reply.reasons) and excused))
-    return only(expected, True) or unless(whole, f"{reply.error or reply.reasons}; {_ran(answer)}")
-
-
-@_reply
-def reply_not_error(answer: Answer, expected: Any, _: Given, __: Outcome) -> str | None:
-    """A reply with a list of passages, maybe empty."""
-    return only(expected, True) or unless(answer.reply.error is None, f"{answer.reply.error}")
-
-
-@_reply
-def answered_by_deadline(answer: Answer, expected: Any, _: Given, __: Outcome) -> str | None:
-    """A reply of any kind in time: a quarter of a second is for the way back."""
-    lost = answer.reply.error is not None and answer.reply.error.error_class == "no reply"
-    in_time = not lost and answer.seconds <= answer.allowed + 0.25
-    return only(expected, True) or unless(in_time, f"{answer.reply.error} after {answer.seconds:.2f} s")
-
-
-@_reply
-def error_reply(answer: Answer, error_class: str, _: Given, __: Outcome) -> str | None:
-    """A reply that refuses the question under this class and names the field."""
-    error = answer.reply.error
-    refused = error is not None and error.error_class == error_class and bool(error.field) and not answer.passages
-    return unless(refused, f"the error is {error}: {_found(answer)}")
 
 
 @_reply
@@ -264,22 +163,3 @@ def _found(answer: Answer | None) -> str:
         return "(not asked)"
     error = answer.reply.error
     return str(answer.docs) if error is None else f"an error, {error.error_class} {error.field}: {error.message}"
-
-
-def _other(answer: Answer, query: int, outcome: Outcome) -> Answer | None:
-    """Return the answer to another question, under the same profile where it was asked under that."""
-    theirs = [each for each in outcome.answers if each.query == query]
-    return next((each for each in theirs if each.profile.name == answer.profile.name), theirs[0] if theirs else None)
-
-
-def _in_profile(answer: Answer, legs: Sequence[str]) -> list[str]:
-    return [leg for leg in legs if leg in answer.profile.legs]
-
-
-def _status(answer: Answer, leg: str) -> str | None:
-    return answer.reply.legs[leg].status if leg in answer.reply.legs else None
-
-
-def _ran(answer: Answer) -> str:
-    legs = {leg: f"{ran.status} {ran.candidates} {ran.reason or ''}" for leg, ran in answer.reply.legs.items()}
-    return f"legs {legs}, error {answer.reply.error}"

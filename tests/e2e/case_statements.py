@@ -10,8 +10,12 @@ from tests.e2e.case_document_statements import DOCUMENT_STATEMENTS
 from tests.e2e.case_outcomes import Answer, Outcome, Stored
 from tests.e2e.case_reply_statements import REPLY_STATEMENTS
 from tests.e2e.case_run_statements import RUN_STATEMENTS
+from tests.e2e.case_score_statements import SCORE_STATEMENTS
+from tests.e2e.case_search_statements import SEARCH_STATEMENTS
 
 Subject = Answer | Stored | None  # none: the run
+
+ANSWER_STATEMENTS = {**REPLY_STATEMENTS, **SCORE_STATEMENTS, **SEARCH_STATEMENTS}
 
 ABOUT_QUERIES = frozenset({"query", "queries", "each_query"})
 ABOUT_DOCUMENTS = frozenset({"doc", "docs"})
@@ -89,7 +93,7 @@ def _subjects(statement: Mapping[str, Any], outcome: Outcome) -> list[Subject]:
 def _entries(entries: Mapping[str, Any], subject: Subject, outcome: Outcome) -> Iterable[tuple[str, str]]:
     known: Mapping[str, Any] = RUN_STATEMENTS
     if isinstance(subject, Answer):
-        known = REPLY_STATEMENTS
+        known = ANSWER_STATEMENTS
     elif isinstance(subject, Stored):
         known = DOCUMENT_STATEMENTS
     for name, expected in entries.items():

@@ -32,6 +32,6 @@ BEGIN
         END IF;
     END LOOP;
 EXCEPTION WHEN insufficient_privilege THEN
-    RAISE NOTICE 'row-level security is off: % ', SQLERRM;
+    RAISE WARNING 'row-level security is off, the explicit filter stands alone: %', SQLERRM;
 END
 $$;

@@ -37,7 +37,7 @@ def status(code: int) -> UnexpectedResponse:
     ],
 )
 async def test_an_error_becomes_the_one_of_its_kind(raised: Exception, expected: type[RankstreamError]) -> None:
-    with pytest.raises(RankstreamError, match="qdrant .*write vectors") as caught:
+    with pytest.raises(RankstreamError, match=r"qdrant .*write vectors") as caught:
         async with translated("write vectors", 5):
             raise raised
     assert type(caught.value) is expected
