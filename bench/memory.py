@@ -1,4 +1,4 @@
-"""memory: what `rankstream up` takes once the demonstration is indexed: memory of its processes, computing while idle."""
+"""memory: what `rankstream up` takes once the demonstration is indexed: memory, and computing while idle."""
 
 from __future__ import annotations
 

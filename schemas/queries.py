@@ -72,9 +72,11 @@ class PreparedQuery(Message, tag=True, rename={"schema_version": "version"}, fro
 
     schema_version: int = 1
     query_id: str
+    ticket: str  # names the question's record: two questions may come with one query id
     tenant: Tenant
     agent: Agent | None
     text: str  # normalised
+    terms: tuple[str, ...]  # what the text legs look for
     language: str
     profile: str
     generation: str
@@ -111,9 +113,12 @@ class LegResult(Message, tag=True, rename={"schema_version": "version"}, frozen=
 
     schema_version: int = 1
     query_id: str
+    ticket: str
     leg: Leg
     status: Literal["ok", "empty", "timeout", "error", "skipped"]
     hits: tuple[Hit, ...] = ()
     reason: str | None = None
     milliseconds: float = 0.0
     model: str | None = None  # the embedder, for the dense leg
+    frequencies: tuple[int, ...] = ()  # passages that have each of the question's terms, for the full-text leg
+    passages: int = 0  # among this many

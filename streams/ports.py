@@ -13,7 +13,7 @@ from schemas.chunks import Level, SparseVector, VectorBatch
 from schemas.documents import DocKey, Receipt
 from schemas.queries import Hit
 from streams.domain.generation import Generation
-from streams.domain.lexemes import TextRow
+from streams.domain.lexemes import TextFound, TextRow
 from streams.domain.scope import Scope
 from streams.domain.versions import Admission, Candidate, LivePassage, Publication, VersionView
 
@@ -74,15 +74,20 @@ class TextIndex(Protocol):
     async def write(self, key: DocKey, version: int, generation: str, rows: Sequence[TextRow]) -> bool:
         """Write chunks of a pending version; false when the version is superseded and nothing was written."""
 
-    async def search(self, scope: Scope, terms: Sequence[str], limit: int) -> list[Hit]:
+    async def search(self, scope: Scope, terms: Sequence[str], limit: int) -> TextFound:
         """Return the live parents that share any of the `terms`, best first, by cover density rank."""
 
 
 class PassageReader(Protocol):
     """Reads live text: the fence at fusion. Raises StoreUnavailable."""
 
-    async def resolve(self, scope: Scope, chunk_ids: Sequence[str]) -> Mapping[str, LivePassage]:
-        """Return, by chunk id, the passage it leads to; absent: not live, deleted or not visible in `scope`."""
+    async def resolve(
+        self, scope: Scope, chunk_ids: Sequence[str], terms: Sequence[str] = ()
+    ) -> Mapping[str, LivePassage]:
+        """Return, by chunk id, the passage it leads to, and which of `terms` it has.
+
+        Absent: not live, deleted or not visible in `scope`.
+        """
 
     async def live_versions(self, tenant: str, generation: str, keys: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], int]:
         """Return the live version by (source, doc id)."""

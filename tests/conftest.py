@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from streams.embedded.stack import EmbeddedError, Stack, start
+
+if TYPE_CHECKING:
+    from tests.pipeline import Pipeline
 
 
 def unavailable(what: str) -> None:
@@ -42,6 +46,15 @@ async def stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stack
 def kafka(stack: Stack) -> str:
     """The bootstrap servers of a real Kafka broker."""
     return stack.endpoints.kafka
+
+
+@pytest.fixture(scope="session")
+async def pipeline(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pipeline]:
+    """All processors, running; each test uses documents, and where it matters a tenant, of its own."""
+    from tests.pipeline import running  # unit tests must not wait for the processors' libraries
+
+    async with running(stack, tmp_path_factory.mktemp("pipeline")) as started:
+        yield started
 
 
 def shared(path: str) -> Path:

@@ -10,6 +10,7 @@ from topics.topic import DAY, LARGEST_RECORD, MINUTE, Topic
 
 DOCUMENT = "tenant/source/doc_id"
 QUERY = "query id"
+TICKET = "ticket"
 
 DOCUMENT_CHANGES = Topic(
     name="document-changes",
@@ -62,12 +63,13 @@ QUERIES = Topic(
     key=QUERY,
     partitions=4,
     retention_ms=DAY,
+    segment_ms=DAY // 4,
     summary="questions, with the reply address in the headers",
 )
 PREPARED = Topic(
     name="prepared",
     carries=(PreparedQuery,),
-    key=QUERY,
+    key=TICKET,
     partitions=4,
     retention_ms=60 * MINUTE,
     segment_ms=10 * MINUTE,
@@ -76,7 +78,7 @@ PREPARED = Topic(
 LEG_RESULTS = Topic(
     name="leg-results",
     carries=(Expected, LegResult),
-    key=QUERY,
+    key=TICKET,
     partitions=4,
     retention_ms=60 * MINUTE,
     segment_ms=10 * MINUTE,

@@ -12,7 +12,7 @@ from schemas.queries import Hit
 from streams.adapters.memory_state import State
 from streams.adapters.memory_versions import open_to
 from streams.domain import lexemes
-from streams.domain.lexemes import TextRow
+from streams.domain.lexemes import TextFound, TextRow
 from streams.domain.scope import Scope
 from streams.domain.versions import LivePassage, VersionView
 
@@ -36,7 +36,7 @@ class MemoryTextIndex:
             self._state.texts.setdefault(row.id, row)
         return True
 
-    async def search(self, scope: Scope, terms: Sequence[str], limit: int) -> list[Hit]:
+    async def search(self, scope: Scope, terms: Sequence[str], limit: int) -> TextFound:
         """Return up to `limit` visible parents that share any of the terms, best first."""
         wanted = set(_positions(lexemes.tsquery(list(dict.fromkeys(terms)))))
         parents = {
@@ -47,7 +47,26 @@ class MemoryTextIndex:
         }
         scored = [(chunk_id, _rank(self._state.texts[chunk_id].lexemes, wanted)) for chunk_id in parents]
         hits = [Hit(chunk_id=chunk_id, score=score) for chunk_id, score in scored if score is not None]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))[:limit]
+        if limit < 1 or not hits:
+            return TextFound(hits=[], passages=len(self._owned(scope)))
+        owned = [set(_positions(row.lexemes)) for row in self._owned(scope)]
+        return TextFound(
+            hits=sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))[:limit],
+            frequencies=tuple(sum(set(_positions(lexemes.tsquery([term]))) <= has for has in owned) for term in terms),
+            passages=len(owned),
+        )
+
+    def _owned(self, scope: Scope) -> list[TextRow]:
+        """Return the passages of a tenant, visible or not: they weigh words, and are not shown."""
+        ids = {
+            chunk.id
+            for (generation, key), document in self._state.documents.items()
+            if (generation, key.tenant) == (scope.generation, scope.tenant)
+            for version in document.versions.values()
+            for chunk in version.chunks
+            if chunk.level == "parent" and chunk.id in self._state.texts
+        }
+        return [self._state.texts[chunk_id] for chunk_id in sorted(ids)]
 
 
 class MemoryPassages:
@@ -56,7 +75,9 @@ class MemoryPassages:
     def __init__(self, state: State) -> None:
         self._state = state
 
-    async def resolve(self, scope: Scope, chunk_ids: Sequence[str]) -> Mapping[str, LivePassage]:
+    async def resolve(
+        self, scope: Scope, chunk_ids: Sequence[str], terms: Sequence[str] = ()
+    ) -> Mapping[str, LivePassage]:
         """Return, by chunk id, the visible passage it leads to."""
         wanted, texts = set(chunk_ids), self._state.texts
         return {
@@ -72,6 +93,7 @@ class MemoryPassages:
                 uri=version.change.uri,
                 trust=version.change.trust,
                 language=version.language,
+                terms=_found(terms, texts[chunk.parent_id].lexemes),
             )
             for _, version in self._state.visible(scope)
             for chunk in version.chunks
@@ -108,6 +130,11 @@ class MemoryPassages:
             )
             for number, version in sorted(document.versions.items(), reverse=True)
         )
+
+
+def _found(terms: Sequence[str], tsvector: str) -> tuple[int, ...]:
+    has = set(_positions(tsvector))
+    return tuple(place for place, term in enumerate(terms) if set(_positions(lexemes.tsquery([term]))) <= has)
 
 
 def _positions(literal: str) -> dict[str, dict[int, str]]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from schemas.chunks import Chunk
 from schemas.documents import DocKey
 from streams.adapters import postgres, postgres_scope, versions
+from streams.domain import lexemes
 from streams.domain.scope import Scope
 from streams.domain.versions import LivePassage, VersionView
 
@@ -17,7 +18,9 @@ class PostgresPassages:
     def __init__(self, *, pool: postgres.Pool) -> None:
         self._pool = pool
 
-    async def resolve(self, scope: Scope, chunk_ids: Sequence[str]) -> Mapping[str, LivePassage]:
+    async def resolve(
+        self, scope: Scope, chunk_ids: Sequence[str], terms: Sequence[str] = ()
+    ) -> Mapping[str, LivePassage]:
         """Read all candidates of a question in one statement."""
         if not chunk_ids:
             return {}
@@ -26,9 +29,15 @@ class PostgresPassages:
             "read passages",
             tenant=scope.tenant,
             statement=postgres.sql("resolve"),
-            parameters=postgres_scope.visible(scope) | {"chunk_ids": list(dict.fromkeys(chunk_ids))},
+            parameters=postgres_scope.visible(scope)
+            | {"chunk_ids": list(dict.fromkeys(chunk_ids)), "terms": [lexemes.tsquery([term]) for term in terms]},
         )
-        return {row.pop("chunk_id"): LivePassage(**row | {"heading_path": tuple(row["heading_path"])}) for row in rows}
+        return {
+            row.pop("chunk_id"): LivePassage(
+                **row | {"heading_path": tuple(row["heading_path"]), "terms": tuple(row["terms"])}
+            )
+            for row in rows
+        }
 
     async def live_versions(
         self, tenant: str, generation: str, keys: Sequence[tuple[str, str]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
 
 from psycopg.rows import DictRow
@@ -11,9 +13,11 @@ from schemas.queries import Hit
 from streams.adapters import postgres, postgres_scope, versions
 from streams.adapters.postgres import Parameters
 from streams.domain import lexemes
-from streams.domain.lexemes import TextRow
+from streams.domain.lexemes import TextFound, TextRow
 from streams.domain.scope import Scope
 
+COUNTED_FOR = 60.0  # seconds
+MOST_COUNTED = 10_000  # tenants
 RANKED = 2_000  # rows; what ranking costs grows with the rows that match, not with those returned
 
 
@@ -22,6 +26,7 @@ class PostgresTextIndex:
 
     def __init__(self, *, pool: postgres.Pool) -> None:
         self._pool = pool
+        self._counted: dict[tuple[str, str], tuple[int, float]] = {}
 
     async def write(self, key: DocKey, version: int, generation: str, rows: Sequence[TextRow]) -> bool:
         """Insert chunks that are not there yet; a chunk's text follows from its id and is never updated."""
@@ -49,26 +54,45 @@ class PostgresTextIndex:
                 )
         return True
 
-    async def search(self, scope: Scope, terms: Sequence[str], limit: int) -> list[Hit]:
+    async def search(self, scope: Scope, terms: Sequence[str], limit: int) -> TextFound:
         """Return up to `limit` live parents that share any of the terms, best first.
 
         The score is Postgres' cover density rank with a heading's lexemes (weight A) at 1.0 and the body's (D) at 0.1.
         """
-        single = [query for term in dict.fromkeys(terms) if (query := lexemes.tsquery([term]))]
-        if not single or limit < 1:
-            return []
+        if not terms or limit < 1:
+            return TextFound(hits=[])
         parameters = postgres_scope.visible(scope) | {
-            "terms": single,
+            "terms": [lexemes.tsquery([term]) for term in terms],
             "query": lexemes.tsquery(list(dict.fromkeys(terms))),
             "owner": postgres_scope.owner(scope.tenant, scope.generation),
             "bound": RANKED,
             "limit": limit,
         }
         rows = [] if _narrowed(scope) else await self._read("search", scope.tenant, parameters)
+        frequencies: list[int] = rows[0]["frequencies"] if rows else []
         # Where most of what was ranked is not visible, the bound may have kept out what is.
         if len(rows) < limit and (not rows or rows[0]["ranked"] >= RANKED):
             rows = await self._read("search_narrowed", scope.tenant, parameters)
-        return [Hit(chunk_id=row["chunk_id"], score=row["score"]) for row in rows]
+        if rows and not frequencies:
+            frequencies = [row["rows"] for row in await self._read("search_frequencies", scope.tenant, parameters)]
+        passages = await self._count(scope, parameters)
+        return TextFound(
+            hits=[Hit(chunk_id=row["chunk_id"], score=row["score"]) for row in rows],
+            frequencies=tuple(_estimated(rows, passages) for rows in frequencies),
+            passages=passages,
+        )
+
+    async def _count(self, scope: Scope, parameters: Parameters) -> int:
+        """Return how many passages a tenant has, asked for once in a while: it only weighs words."""
+        key = (scope.tenant, scope.generation)
+        known, until = self._counted.get(key, (0, 0.0))
+        if time.monotonic() < until:
+            return known
+        rows = await self._read("search_passages", scope.tenant, parameters)
+        if len(self._counted) >= MOST_COUNTED:
+            self._counted.clear()
+        self._counted[key] = (int(rows[0]["passages"]), time.monotonic() + COUNTED_FOR)
+        return self._counted[key][0]
 
     async def _read(self, name: str, tenant: str, parameters: Parameters) -> list[DictRow]:
         return await postgres.read(
@@ -85,3 +109,8 @@ class PostgresTextIndex:
 def _narrowed(scope: Scope) -> bool:
     filters = scope.filters
     return any((filters.sources, filters.tags, filters.directory, filters.kinds))
+
+
+def _estimated(rows: int, passages: int) -> int:
+    """Return a count that stopped at the bound as the geometric middle of what it can be."""
+    return rows if rows <= RANKED else max(rows, math.isqrt(rows * max(rows, passages)))

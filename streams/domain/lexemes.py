@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from schemas.chunks import Level
+from schemas.queries import Hit
 from streams.domain.tokens import Token, tokens
 
 # Postgres' limits on a tsvector (documentation, "Limitations" of full text search).
@@ -15,6 +16,15 @@ MOST_POSITIONS = 255  # of one lexeme
 LONGEST_VECTOR = 1_000_000  # bytes; the limit is 2**20, and a literal is never shorter than what is stored
 
 _HEADING_GAP = 8  # positions between headings and body: a cover that spans both is no close one
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextFound:
+    """What a full-text search found, and how common each of its terms is among the tenant's passages."""
+
+    hits: list[Hit]
+    frequencies: tuple[int, ...] = ()  # passages that have each term, in the order asked; empty: not known
+    passages: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -67,6 +67,7 @@ class LivePassage:
     uri: str
     trust: Trust
     language: str
+    terms: tuple[int, ...] = ()  # which of the question's terms it has, by their place in the question
 
 
 @dataclass(frozen=True, kw_only=True)

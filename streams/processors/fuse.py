@@ -51,11 +51,11 @@ class Deps:
 
 async def handle(message: Expected | LegResult, deps: Deps) -> Sequence[Outgoing]:
     """Take a leg's result; or take a question, wait for its legs and answer it."""
-    query_id = message.query.query_id if isinstance(message, Expected) else message.query_id
-    opened = deps.joins.get(query_id)
+    ticket = message.query.ticket if isinstance(message, Expected) else message.ticket
+    opened = deps.joins.get(ticket)
     if opened is None:
-        opened = deps.joins[query_id] = Open()
-        asyncio.get_running_loop().call_later(REMEMBERED, deps.joins.pop, query_id, None)
+        opened = deps.joins[ticket] = Open()
+        asyncio.get_running_loop().call_later(REMEMBERED, deps.joins.pop, ticket, None)
     if not opened.join.add(message):
         deps.counts["repeated"] += 1
         return ()
@@ -94,7 +94,7 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
     wanted = list(dict.fromkeys(hit.chunk_id for result in results.values() for hit in result.hits))
     try:
         async with asyncio.timeout(FENCE_SECONDS):
-            live = await deps.passages.resolve(scope.of(query), wanted) if wanted else {}
+            live = await deps.passages.resolve(scope.of(query), wanted, query.terms) if wanted else {}
             lag = await _lag(expected, deps)
     except (RankstreamError, TimeoutError) as error:
         # Without the fence a deleted or foreign text could get through: no passages rather than wrong ones.

@@ -17,10 +17,20 @@ Search = Callable[[PreparedQuery, Any], Awaitable["Found"]]
 class Found:
     """What a search found, or why it did not look."""
 
-    def __init__(self, hits: Sequence[Hit] = (), *, skipped: str | None = None, model: str | None = None) -> None:
+    def __init__(
+        self,
+        hits: Sequence[Hit] = (),
+        *,
+        skipped: str | None = None,
+        model: str | None = None,
+        frequencies: Sequence[int] = (),
+        passages: int = 0,
+    ) -> None:
         self.hits = tuple(hits)
         self.skipped = skipped
         self.model = model
+        self.frequencies = tuple(frequencies)
+        self.passages = passages
 
 
 def retrieval(leg: Leg, *, summary: str, search: Search) -> Processor:
@@ -34,12 +44,15 @@ def retrieval(leg: Leg, *, summary: str, search: Search) -> Processor:
         status = "skipped" if found.skipped else "ok" if found.hits else "empty"
         result = LegResult(
             query_id=query.query_id,
+            ticket=query.ticket,
             leg=leg,
             status=status,
             hits=found.hits,
             reason=found.skipped,
             milliseconds=(time.perf_counter() - begun) * 1000,
             model=found.model,
+            frequencies=found.frequencies,
+            passages=found.passages,
         )
         return [_outgoing(result)]
 
@@ -51,7 +64,10 @@ def retrieval(leg: Leg, *, summary: str, search: Search) -> Processor:
         reason = str(failure.error) or type(failure.error).__name__
         if failure.error_class == "bug":
             reason = type(failure.error).__name__
-        return [_outgoing(LegResult(query_id=query.query_id, leg=leg, status=status, reason=reason[:500]))]
+        result = LegResult(
+            query_id=query.query_id, ticket=query.ticket, leg=leg, status=status, reason=reason[:500]
+        )
+        return [_outgoing(result)]
 
     return Processor(
         name=f"retrieve-{leg}",
@@ -70,7 +86,7 @@ def retrieval(leg: Leg, *, summary: str, search: Search) -> Processor:
 
 
 def _outgoing(result: LegResult) -> Outgoing:
-    return Outgoing(topic=catalogue.LEG_RESULTS, key=result.query_id.encode(), message=result)
+    return Outgoing(topic=catalogue.LEG_RESULTS, key=result.ticket.encode(), message=result)
 
 
 def deadline(query: PreparedQuery) -> float:

@@ -12,7 +12,7 @@ from schemas.codec import InvalidMessage
 from schemas.queries import Expected, PreparedQuery, QueryRequest, ReplyTo
 from schemas.replies import ErrorInfo, error_reply
 from streams import wire
-from streams.domain import language, normalise
+from streams.domain import language, normalise, tokens
 from streams.domain.profile import Profile
 from streams.errors import Invalid
 from streams.ports import Generations
@@ -30,6 +30,7 @@ class Asked(Message, frozen=True, kw_only=True):
     request: QueryRequest
     reply_to: ReplyTo
     at: float  # seconds since the epoch, when it was sent
+    ticket: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +51,9 @@ def read(record: Record, topic: Topic) -> Asked:
         )
     request = wire.read(record, topic)
     assert isinstance(request, QueryRequest)
-    return Asked(request=request, reply_to=reply_to, at=record.timestamp)
+    return Asked(
+        request=request, reply_to=reply_to, at=record.timestamp, ticket=f"{record.partition}-{record.offset}"
+    )
 
 
 def _allowed_reply(record: Record) -> ReplyTo | None:
@@ -76,18 +79,21 @@ async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
     generation = await deps.generations.live()
     if request.generation not in (None, generation.id):
         raise Invalid(f"there is no generation {request.generation!r}; {generation.id} is live", field="generation")
+    spoken = language.detect(text, request.language)
     query = PreparedQuery(
         query_id=request.query_id,
+        ticket=asked.ticket,
         tenant=request.tenant,
         agent=request.agent,
         text=text,
-        language=language.detect(text, request.language),
+        terms=tuple(tokens.terms(text, spoken)),
+        language=spoken,
         profile=profile.name,
         generation=generation.id,
         filters=request.filters,
         deadline=_deadline(request, profile, received),
         legs=profile.legs,
-        candidates=max(profile.candidates, request.top_k or 0),
+        candidates=profile.candidates,
     )
     expected = Expected(
         query=query,
@@ -99,7 +105,7 @@ async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
         min_version=request.min_version,
         explain=request.explain,
     )
-    key = request.query_id.encode()
+    key = asked.ticket.encode()
     return [
         Outgoing(topic=catalogue.LEG_RESULTS, key=key, message=expected),
         Outgoing(topic=catalogue.PREPARED, key=key, message=query),

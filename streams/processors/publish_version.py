@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from schemas.documents import Receipt
+import msgspec
+
+from schemas.documents import DocumentStatus, Receipt
 from streams.ports import VectorIndex, VersionStore
 from streams.processor import Processor
 from streams.wire import Outgoing
@@ -33,7 +35,16 @@ async def handle(receipt: Receipt, deps: Deps) -> Sequence[Outgoing]:
 
     await deps.versions.collect(receipt.key, receipt.generation, remove)
     key = catalogue.document_key(receipt.tenant, receipt.source, receipt.doc_id)
-    return [Outgoing(topic=catalogue.DOCUMENT_STATUS, key=key, message=publication.status)]
+    superseded = [_superseded(publication.status, version) for version in publication.overtaken]
+    return [
+        Outgoing(topic=catalogue.DOCUMENT_STATUS, key=key, message=status)
+        for status in (*superseded, publication.status)
+    ]
+
+
+def _superseded(by: DocumentStatus, version: int) -> DocumentStatus:
+    reason = f"superseded: version {by.version} is live already"
+    return msgspec.structs.replace(by, version=version, status="failed", chunks=0, reason=reason)
 
 
 PUBLISH_VERSION = Processor(

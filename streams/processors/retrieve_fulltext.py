@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from schemas.queries import PreparedQuery
-from streams.domain import scope, tokens
+from streams.domain import scope
 from streams.ports import TextIndex
 from streams.processors.legs import Found, retrieval
 
@@ -19,10 +19,10 @@ class Deps:
 
 async def search(query: PreparedQuery, deps: Deps) -> Found:
     """Return the passages that share words with the question, by cover density; skipped when it has none."""
-    terms = tokens.terms(query.text, query.language)
-    if not terms:
+    if not query.terms:
         return Found(skipped="no words in the question")
-    return Found(await deps.texts.search(scope.of(query), terms, query.candidates))
+    found = await deps.texts.search(scope.of(query), query.terms, query.candidates)
+    return Found(found.hits, frequencies=found.frequencies, passages=found.passages)
 
 
 RETRIEVE_FULLTEXT = retrieval("fulltext", summary="passages by shared words, headings first", search=search)

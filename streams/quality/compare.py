@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from streams.errors import Invalid
 from streams.quality import metrics, significance
@@ -74,8 +75,8 @@ def _difference(name: str, pairs: Sequence[tuple[QueryResult, QueryResult]], see
     yes_or_no = name in metrics.YES_OR_NO
     return Difference(
         metric=name,
-        ours=sum(mine for mine, _ in values) / len(values),
-        theirs=sum(yours for _, yours in values) / len(values),
+        ours=fmean(mine for mine, _ in values),
+        theirs=fmean(yours for _, yours in values),
         won=won,
         lost=lost,
         p=significance.mcnemar(len(won), len(lost)) if yes_or_no else significance.sign_flip(changes, seed=seed),

@@ -1,6 +1,6 @@
 """A labelled set: documents, questions, and which documents, or sections of them, answer each question.
 
-A folder with corpus.jsonl {"id", "title", "text"}, queries.jsonl {"id", "text" and, where wanted, "history", "language"}
+A folder with corpus.jsonl {"id", "title", "text"}, queries.jsonl {"id", "text" and, if any, "history" and "language"}
 and qrels.tsv (query-id, doc-id, grade, after a header line; a grade of 0 says that the document is no answer).
 """
 

@@ -16,7 +16,7 @@ async def visible(stores: Stores, **fields: object) -> set[str]:
     every = sorted(await stores.vector_ids("g1"))
     by_id = {passage.doc_id for passage in (await stores.passages.resolve(where, every)).values()}
     for hits in (
-        await stores.texts.search(where, ["refund"], 50),
+        (await stores.texts.search(where, ["refund"], 50)).hits,
         await stores.vectors.search_dense(where, [1.0] * 64, ("parent",), 50),
     ):
         found = await stores.passages.resolve(where, [hit.chunk_id for hit in hits])
@@ -32,7 +32,7 @@ async def test_a_tenant_never_sees_the_document_of_another_with_the_same_name(st
     both = [chunk.id for chunk in (*cut(mine), *cut(theirs))]
     bodies = {p.body for p in (await stores.passages.resolve(scope(), both)).values()}
     assert bodies == {"refund in 30 days"}
-    assert len(await stores.texts.search(scope(tenant="other"), ["refund"], 10)) == 1
+    assert len((await stores.texts.search(scope(tenant="other"), ["refund"], 10)).hits) == 1
     assert await visible(stores, tenant="third") == set()
     views = await stores.passages.describe(DocKey(tenant="other", source="help", doc_id=KEY.doc_id), "g1")
     assert [chunk.body for chunk in views[0].chunks] == ["refund never", "refund never"]
@@ -42,7 +42,7 @@ async def test_generations_do_not_mix(stores: Stores) -> None:
     await stores.put(change(1, "refund"))
     every = sorted(await stores.vector_ids("g1"))
     assert await stores.passages.resolve(scope(generation="g2"), every) == {}
-    assert await stores.texts.search(scope(generation="g2"), ["refund"], 10) == []
+    assert (await stores.texts.search(scope(generation="g2"), ["refund"], 10)).hits == []
     assert await stores.passages.live_versions("acme", "g2", [("help", KEY.doc_id)]) == {}
 
 

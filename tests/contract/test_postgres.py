@@ -202,16 +202,16 @@ async def explained(pool: postgres.Pool, name: str, terms: list[str]) -> str:
 async def test_rare_words_are_found_among_more_common_ones_than_are_ranked(pool: postgres.Pool) -> None:
     await fill(pool, 3_000)
     texts = PostgresTextIndex(pool=pool)
-    hits = await texts.search(scope(), ["often", "seldom"], 40)
+    hits = (await texts.search(scope(), ["often", "seldom"], 40)).hits
     # Thirty have both words; the others have the common one.
     assert [round(hit.score, 4) for hit in hits] == [0.2] * 30 + [0.1] * 10
-    assert len(await texts.search(scope(), ["often"], RANKED + 100)) == RANKED
+    assert len((await texts.search(scope(), ["often"], RANKED + 100)).hits) == RANKED
 
 
 async def test_an_agent_who_sees_one_in_a_hundred_still_finds_them(pool: postgres.Pool) -> None:
     await fill(pool, 4_000, agents=["bot"])
-    assert len(await PostgresTextIndex(pool=pool).search(scope(), ["often"], 30)) == 30
-    assert len(await PostgresTextIndex(pool=pool).search(scope(), ["often"], 100)) == 40
+    assert len((await PostgresTextIndex(pool=pool).search(scope(), ["often"], 30)).hits) == 30
+    assert len((await PostgresTextIndex(pool=pool).search(scope(), ["often"], 100)).hits) == 40
 
 
 async def test_a_forgotten_filter_still_shows_one_tenant_only(pool: postgres.Pool) -> None:
@@ -243,7 +243,7 @@ async def test_a_user_without_privileges_gets_the_explicit_filter_alone_and_is_t
         pool = await postgres.open_pool(plain)
         await PostgresVersions(pool=pool).accept(candidate(change(1, "a")))
         assert await PostgresPassages(pool=pool).resolve(scope(), [candidate(change(1, "a")).chunks[0].id]) == {}
-        assert await PostgresTextIndex(pool=pool).search(scope(), ["a"], 3) == []
+        assert (await PostgresTextIndex(pool=pool).search(scope(), ["a"], 3)).hits == []
         await pool.close()
         await admin.execute(sql.SQL("DROP OWNED BY {}").format(sql.Identifier(user)))
         await admin.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(user)))

@@ -51,7 +51,8 @@ ranked AS MATERIALIZED (
         LIMIT wanted.room
     ) AS c
 )
-SELECT best.chunk_id::text, best.score::float8, (SELECT count(*) FROM ranked) AS ranked
+SELECT best.chunk_id::text, best.score::float8, (SELECT count(*) FROM ranked) AS ranked,
+       (SELECT array_agg(rows::integer ORDER BY position) FROM term) AS frequencies
 FROM (SELECT chunk_id, score FROM ranked ORDER BY score DESC, chunk_id) AS best
 CROSS JOIN LATERAL (
     SELECT FROM live_chunks l

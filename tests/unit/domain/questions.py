@@ -11,6 +11,8 @@ from streams.domain.versions import LivePassage
 def prepared(**fields: Any) -> PreparedQuery:
     defaults: dict[str, Any] = {
         "query_id": "q1",
+        "ticket": "0-1",
+        "terms": ("refund", "polici"),
         "tenant": "acme",
         "agent": None,
         "text": "refund policy",
@@ -39,7 +41,7 @@ def expected(**fields: Any) -> Expected:
 def result(leg: Leg, *chunk_ids: str, **fields: Any) -> LegResult:
     hits = tuple(Hit(chunk_id=chunk_id, score=1.0 - 0.1 * number) for number, chunk_id in enumerate(chunk_ids))
     status = "ok" if hits else "empty"
-    return LegResult(**{"query_id": "q1", "leg": leg, "status": status, "hits": hits, **fields})
+    return LegResult(**{"query_id": "q1", "ticket": "0-1", "leg": leg, "status": status, "hits": hits, **fields})
 
 
 def passage(passage_id: str, body: str | None = None, **fields: Any) -> LivePassage:

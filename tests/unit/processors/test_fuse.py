@@ -26,7 +26,9 @@ class Passages:
         self._known = {each.passage_id: each for each in known}
         self._error = error
 
-    async def resolve(self, scope: Scope, chunk_ids: Sequence[str]) -> Mapping[str, LivePassage]:
+    async def resolve(
+        self, scope: Scope, chunk_ids: Sequence[str], terms: Sequence[str] = ()
+    ) -> Mapping[str, LivePassage]:
         if self._error:
             raise self._error
         return {chunk_id: self._known[chunk_id] for chunk_id in chunk_ids if chunk_id in self._known}
@@ -134,7 +136,7 @@ async def test_too_many_open_questions_are_refused_at_once(monkeypatch: pytest.M
     state = deps()
     waiting = asyncio.create_task(fuse.handle(question(seconds=0.5), state))
     await asyncio.sleep(0)
-    second = expected(query=prepared(query_id="q2", deadline=time.time() + 5), prepared=time.time())
+    second = expected(query=prepared(query_id="q2", ticket="0-2", deadline=time.time() + 5), prepared=time.time())
     (sent,) = await fuse.handle(second, state)
     assert isinstance(sent.message, QueryReply)
     assert sent.message.error is not None and sent.message.error.error_class == "overloaded"

@@ -49,10 +49,10 @@ async def test_a_question_goes_to_the_legs_and_to_fuse(record: Callable[..., Rec
     assert outcome is Outcome.DONE
     by_topic = {each.topic: json.loads(each.value or b"") for each in sent}
     assert set(by_topic) == {"leg-results", "prepared"}
-    assert all(each.key == b"q1" for each in sent)
+    assert {each.key for each in sent} == {by_topic["prepared"]["ticket"].encode()}
     query = by_topic["prepared"]
     assert query["name"] == PreparedQuery.__name__
-    assert (query["text"], query["generation"], query["candidates"], query["deadline"]) == ("What is a refund?", "g1", 40, 1_005.5)
+    assert (query["text"], query["generation"], query["candidates"], query["deadline"]) == ("What is a refund?", "g1", 100, 1_005.5)
     expected = by_topic["leg-results"]
     assert expected["name"] == Expected.__name__
     assert (expected["top_k"], expected["asked"], expected["received"]) == (40, 1_000.0, 1_000.5)

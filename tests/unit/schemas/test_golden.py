@@ -45,6 +45,8 @@ CHANGE = DocumentChange(
 SMALL_CHANGE = DocumentChange(tenant="acme", doc_id="faq/1", version=0)
 PREPARED = PreparedQuery(
     query_id=QUERY_ID,
+    ticket="3-1207",
+    terms=("annual", "plan", "refund"),
     tenant="acme",
     agent="support",
     text="can an annual plan be refunded?",
@@ -58,6 +60,8 @@ PREPARED = PreparedQuery(
 )
 SMALL_PREPARED = PreparedQuery(
     query_id="q1",
+    ticket="3-1207",
+    terms=("refund",),
     tenant="acme",
     agent=None,
     text="refund",
@@ -152,12 +156,15 @@ FULL: tuple[Message, ...] = (
     ),
     LegResult(
         query_id=QUERY_ID,
+        ticket="3-1207",
         leg="dense",
         status="ok",
         hits=(Hit(chunk_id=CHILD, score=0.78), Hit(chunk_id=PARENT, score=0.5)),
         reason="1 of 2 vectors",
         milliseconds=9.1,
         model="all-MiniLM-L6-v2-int8",
+        frequencies=(12, 40, 3),
+        passages=264,
     ),
     QueryReply(
         query_id=QUERY_ID,
@@ -213,7 +220,7 @@ MINIMAL: tuple[Message, ...] = (
     QueryRequest(query_id="q1", tenant="acme", text="refund"),
     SMALL_PREPARED,
     Expected(query=SMALL_PREPARED, reply_to=ReplyTo(topic="replies"), top_k=5, received=0.0, prepared=0.0),
-    LegResult(query_id="q1", leg="graph", status="empty"),
+    LegResult(query_id="q1", ticket="0-1", leg="graph", status="empty"),
     QueryReply(query_id="q1", milliseconds=Milliseconds(total=0.0)),
     DeadLetter(**DEAD, error_class="decode", exception="E", message="", attempts=1),
 )

@@ -1,0 +1,11 @@
+-- How common the terms are among a tenant's passages, counted up to the bound.
+SELECT (
+    SELECT count(*)
+    FROM (
+        SELECT FROM chunks c
+        WHERE c.lexemes @@ (t.term::tsquery && %(owner)s::tsquery) AND c.level = 'parent'
+        LIMIT %(bound)s + 1
+    ) AS matched
+)::integer AS rows
+FROM unnest(%(terms)s::text[]) WITH ORDINALITY AS t (term, position)
+ORDER BY t.position
