@@ -13,6 +13,7 @@ MAX_QUESTION = 20_000  # characters
 MAX_TOP_K = 100
 
 Leg = Literal["dense", "sparse", "fulltext", "qa", "graph"]
+LegStatus = Literal["ok", "empty", "timeout", "error", "skipped"]
 
 
 class Turn(Value, frozen=True, kw_only=True):
@@ -115,7 +116,7 @@ class LegResult(Message, tag=True, rename={"schema_version": "version"}, frozen=
     query_id: str
     ticket: str
     leg: Leg
-    status: Literal["ok", "empty", "timeout", "error", "skipped"]
+    status: LegStatus
     hits: tuple[Hit, ...] = ()
     reason: str | None = None
     milliseconds: float = 0.0

@@ -8,6 +8,7 @@ import msgspec
 
 from schemas.base import Message, Value
 from schemas.documents import Kind, Trust
+from schemas.queries import LegStatus
 
 
 class LegScore(Value, frozen=True, kw_only=True):
@@ -20,7 +21,7 @@ class LegScore(Value, frozen=True, kw_only=True):
 class LegReport(Value, omit_defaults=True, frozen=True, kw_only=True):
     """How one leg ran."""
 
-    status: Literal["ok", "empty", "timeout", "error", "skipped"]
+    status: LegStatus
     milliseconds: float | None = None
     candidates: int = 0
     reason: str | None = None
@@ -58,10 +59,13 @@ class Dropped(Value, frozen=True, kw_only=True):
     legs: dict[str, LegScore]
 
 
+ReplyError = Literal["validation", "decode", "timeout", "overloaded", "fence unavailable", "no reply", "internal"]
+
+
 class ErrorInfo(Value, rename={"error_class": "class"}, frozen=True, kw_only=True):
     """Why there is no answer."""
 
-    error_class: Literal["validation", "decode", "timeout", "overloaded", "fence unavailable", "no reply", "internal"]
+    error_class: ReplyError
     message: str
     field: str | None = None
 

@@ -71,7 +71,9 @@ class Worker:
                 headers=dict(outgoing.headers),
             )
         except aiokafka.errors.MessageSizeTooLargeError as error:
-            raise Undeliverable(f"a record of {len(outgoing.value or b'')} bytes is too large for {outgoing.topic}") from error
+            raise Undeliverable(
+                f"a record of {len(outgoing.value or b'')} bytes is too large for {outgoing.topic}"
+            ) from error
 
     async def _revoked(self, *_: Any, **__: Any) -> None:
         self._dispatcher.rebalanced()

@@ -139,9 +139,7 @@ async def _prepare(of: Resources) -> prepare.Deps:
 
 
 async def _retrieve_dense(of: Resources) -> retrieve_dense.Deps:
-    return retrieve_dense.Deps(
-        embedder=await of.embedder(), vectors=await of.vectors(), profiles=of.profiles
-    )
+    return retrieve_dense.Deps(embedder=await of.embedder(), vectors=await of.vectors(), profiles=of.profiles)
 
 
 async def _retrieve_sparse(of: Resources) -> retrieve_sparse.Deps:

@@ -42,9 +42,7 @@ class Fleet:
 
     async def failed(self) -> BaseException:
         """Wait until a worker cannot go on, and return why."""
-        done, _ = await asyncio.wait(
-            [worker.failed for worker in self._workers], return_when=asyncio.FIRST_COMPLETED
-        )
+        done, _ = await asyncio.wait([worker.failed for worker in self._workers], return_when=asyncio.FIRST_COMPLETED)
         return next(iter(done)).result()
 
     async def stop(self) -> None:

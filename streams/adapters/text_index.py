@@ -59,6 +59,7 @@ class PostgresTextIndex:
 
         The score is Postgres' cover density rank with a heading's lexemes (weight A) at 1.0 and the body's (D) at 0.1.
         """
+        terms = [term for term in terms if lexemes.tsquery([term])]
         if not terms or limit < 1:
             return TextFound(hits=[])
         parameters = postgres_scope.visible(scope) | {

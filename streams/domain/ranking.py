@@ -128,8 +128,8 @@ def reports(expected: Expected, results: Mapping[Leg, LegResult]) -> dict[str, L
                 candidates=len(result.hits),
                 reason=result.reason,
             )
-    for leg, reason in expected.skipped.items():
-        ran[leg] = LegReport(status="skipped", reason=reason)
+    for skipped, reason in expected.skipped.items():
+        ran[skipped] = LegReport(status="skipped", reason=reason)
     return ran
 
 

@@ -41,7 +41,7 @@ class Admission:
 
 @dataclass(frozen=True, kw_only=True)
 class Publication:
-    """A version became live (or failed, or already was): the status to announce, and whether payloads must be rewritten."""
+    """A version became live, failed, or was live already: what to announce, and whether payloads must be rewritten."""
 
     status: DocumentStatus
     # Chunks whose filter payload (agents, tags) differs from what was written when they were first indexed.

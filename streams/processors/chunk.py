@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import msgspec
 
@@ -30,7 +30,7 @@ class Deps:
 
     versions: VersionStore
     generation: Generation
-    limits: chunking.Limits = chunking.Limits()
+    limits: chunking.Limits = field(default_factory=chunking.Limits)
 
 
 async def handle(change: DocumentChange, deps: Deps) -> Sequence[Outgoing]:
@@ -54,16 +54,16 @@ async def handle(change: DocumentChange, deps: Deps) -> Sequence[Outgoing]:
     match admission.verdict:
         case Verdict.STALE:
             reason = f"superseded: version {admission.accepted_version} is accepted already"
-            return [Outgoing(topic=catalogue.DOCUMENT_STATUS, key=key, message=_failed(change, deps.generation.id, reason))]
+            return [
+                Outgoing(topic=catalogue.DOCUMENT_STATUS, key=key, message=_failed(change, deps.generation.id, reason))
+            ]
         case Verdict.CONFLICT:
             raise Invalid(
                 f"version {change.version} of {change.source}/{change.doc_id} was accepted with other content; "
                 "give a changed document a higher version",
                 field="version",
             )
-    log = Outgoing(
-        topic=catalogue.DOCUMENTS, key=key, message=Document(change=change, content_hash=content_hash)
-    )
+    log = Outgoing(topic=catalogue.DOCUMENTS, key=key, message=Document(change=change, content_hash=content_hash))
     if not parts:
         receipt = Receipt(
             tenant=change.tenant,
@@ -74,8 +74,23 @@ async def handle(change: DocumentChange, deps: Deps) -> Sequence[Outgoing]:
             writer="chunk",
         )
         return [log, Outgoing(topic=catalogue.RECEIPTS, key=key, message=receipt)]
+    first = ChunkBatch(
+        tenant=change.tenant,
+        source=change.source,
+        doc_id=change.doc_id,
+        version=change.version,
+        generation=deps.generation.id,
+        part=0,
+        parts=len(parts),
+        kind=change.kind,
+        language=detected,
+        agents=change.agents,
+        tags=change.tags,
+        chunks=(),
+    )
     batches = [
-        _batch(change, detected, deps.generation.id, admission, number, parts) for number in range(len(parts))
+        msgspec.structs.replace(first, part=number, chunks=_marked(part, admission))
+        for number, part in enumerate(parts)
     ]
     return [log, *(Outgoing(topic=catalogue.CHUNKS, key=key, message=batch) for batch in batches)]
 
@@ -101,30 +116,9 @@ def _parts(chunks: Sequence[Chunk]) -> list[tuple[Chunk, ...]]:
     return [tuple(part) for part in parts]
 
 
-def _batch(
-    change: DocumentChange,
-    detected: str,
-    generation: str,
-    admission: Admission,
-    number: int,
-    parts: Sequence[Sequence[Chunk]],
-) -> ChunkBatch:
-    return ChunkBatch(
-        tenant=change.tenant,
-        source=change.source,
-        doc_id=change.doc_id,
-        version=change.version,
-        generation=generation,
-        part=number,
-        parts=len(parts),
-        kind=change.kind,
-        language=detected,
-        agents=change.agents,
-        tags=change.tags,
-        chunks=tuple(
-            msgspec.structs.replace(chunk, embed=chunk.id not in admission.live_chunks) for chunk in parts[number]
-        ),
-    )
+def _marked(chunks: Sequence[Chunk], admission: Admission) -> tuple[Chunk, ...]:
+    """Mark the chunks that must be embedded: those whose vectors are not in the live index."""
+    return tuple(msgspec.structs.replace(chunk, embed=chunk.id not in admission.live_chunks) for chunk in chunks)
 
 
 def _failed(of: DocumentChange | _Named, generation: str, reason: str) -> DocumentStatus:

@@ -136,9 +136,7 @@ async def _lag(expected: Expected, deps: Deps) -> int:
     query = expected.query
     keys = [(wanted.source, wanted.doc_id) for wanted in expected.min_version]
     live = await deps.passages.live_versions(query.tenant, query.generation, keys)
-    behind = (
-        wanted.version - live.get((wanted.source, wanted.doc_id), -1) for wanted in expected.min_version
-    )
+    behind = (wanted.version - live.get((wanted.source, wanted.doc_id), -1) for wanted in expected.min_version)
     return max(0, *behind)
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from schemas.queries import Hit, Leg, LegResult, PreparedQuery
+from schemas.queries import Hit, Leg, LegResult, LegStatus, PreparedQuery
 from streams.processor import Failure, OnFailure, Processor
 from streams.wire import Outgoing
 from topics import catalogue
@@ -41,7 +41,7 @@ def retrieval(leg: Leg, *, summary: str, search: Search) -> Processor:
             return ()
         begun = time.perf_counter()
         found = await search(query, deps)
-        status = "skipped" if found.skipped else "ok" if found.hits else "empty"
+        status: LegStatus = "skipped" if found.skipped else "ok" if found.hits else "empty"
         result = LegResult(
             query_id=query.query_id,
             ticket=query.ticket,
@@ -60,13 +60,11 @@ def retrieval(leg: Leg, *, summary: str, search: Search) -> Processor:
         query = failure.message
         if not isinstance(query, PreparedQuery) or leg not in query.legs:
             return ()
-        status = "timeout" if failure.error_class == "timeout" else "error"
+        status: LegStatus = "timeout" if failure.error_class == "timeout" else "error"
         reason = str(failure.error) or type(failure.error).__name__
         if failure.error_class == "bug":
             reason = type(failure.error).__name__
-        result = LegResult(
-            query_id=query.query_id, ticket=query.ticket, leg=leg, status=status, reason=reason[:500]
-        )
+        result = LegResult(query_id=query.query_id, ticket=query.ticket, leg=leg, status=status, reason=reason[:500])
         return [_outgoing(result)]
 
     return Processor(

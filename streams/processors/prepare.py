@@ -6,11 +6,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-
 from schemas.base import Message
 from schemas.codec import InvalidMessage
 from schemas.queries import Expected, PreparedQuery, QueryRequest, ReplyTo
-from schemas.replies import ErrorInfo, error_reply
+from schemas.replies import ErrorInfo, ReplyError, error_reply
 from streams import wire
 from streams.domain import language, normalise, tokens
 from streams.domain.profile import Profile
@@ -47,13 +46,12 @@ def read(record: Record, topic: Topic) -> Asked:
     reply_to = _allowed_reply(record)
     if reply_to is None:
         raise Invalid(
-            f"must name one of {', '.join(sorted(catalogue.REPLY_TOPICS))} and a partition of it", field=wire.REPLY_TOPIC
+            f"must name one of {', '.join(sorted(catalogue.REPLY_TOPICS))} and a partition of it",
+            field=wire.REPLY_TOPIC,
         )
     request = wire.read(record, topic)
     assert isinstance(request, QueryRequest)
-    return Asked(
-        request=request, reply_to=reply_to, at=record.timestamp, ticket=f"{record.partition}-{record.offset}"
-    )
+    return Asked(request=request, reply_to=reply_to, at=record.timestamp, ticket=f"{record.partition}-{record.offset}")
 
 
 def _allowed_reply(record: Record) -> ReplyTo | None:
@@ -156,7 +154,7 @@ def error_of(failure: Failure) -> ErrorInfo:
     """Return what a caller is told of a failure; the inside of a bug stays in our logs."""
     error = failure.error
     if isinstance(error, InvalidMessage | Invalid):
-        error_class = "decode" if failure.error_class == "decode" else "validation"
+        error_class: ReplyError = "decode" if failure.error_class == "decode" else "validation"
         return ErrorInfo(error_class=error_class, field=error.field, message=error.message)
     if failure.error_class == "timeout":
         return ErrorInfo(error_class="timeout", message="the question could not be prepared in time")

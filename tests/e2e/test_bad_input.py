@@ -32,7 +32,9 @@ async def dead_letters(pipeline: Pipeline, topic: Topic, marker: bytes) -> list[
     return [each.headers["rankstream-error-class"].decode() for each in letters if marker in (each.value or b"")]
 
 
-async def send(pipeline: Pipeline, topic: Topic, value: bytes | None, headers: list[tuple[str, bytes]] | None = None) -> None:
+async def send(
+    pipeline: Pipeline, topic: Topic, value: bytes | None, headers: list[tuple[str, bytes]] | None = None
+) -> None:
     producer = AIOKafkaProducer(bootstrap_servers=pipeline.settings.kafka, acks="all", max_request_size=9_000_000)
     await producer.start()
     try:
@@ -62,11 +64,22 @@ def event(marker: str, **fields: object) -> bytes:
         (lambda m: b"[" * 50_000 + m, "validation"),
     ],
     ids=[
-        "malformed", "invalid utf-8", "no tenant", "empty tenant", "strange tenant", "unknown schema version",
-        "negative version", "version is a word", "no question", "five megabytes", "deep nesting",
+        "malformed",
+        "invalid utf-8",
+        "no tenant",
+        "empty tenant",
+        "strange tenant",
+        "unknown schema version",
+        "negative version",
+        "version is a word",
+        "no question",
+        "five megabytes",
+        "deep nesting",
     ],
 )
-async def test_a_bad_event_is_dead_lettered_once_under_its_class(pipeline: Pipeline, make: object, error_class: str) -> None:
+async def test_a_bad_event_is_dead_lettered_once_under_its_class(
+    pipeline: Pipeline, make: object, error_class: str
+) -> None:
     marker = uuid.uuid4().hex.encode()
     await send(pipeline, catalogue.DOCUMENT_CHANGES, make(marker))  # type: ignore[operator]
     await pipeline.publish(page(f"after-{marker.decode()}", "# After\n\nStill here.", tenant="t-bad"))
@@ -77,7 +90,9 @@ async def test_a_bad_event_is_dead_lettered_once_under_its_class(pipeline: Pipel
 
 
 @pytest.mark.parametrize(
-    "content", ["", " \n\t\r\n\u00a0\u200b\n", "---\ndraft: true\n---\n", "---\n\n***\n"], ids=["empty", "blank", "front", "rule"]
+    "content",
+    ["", " \n\t\r\n\u00a0\u200b\n", "---\ndraft: true\n---\n", "---\n\n***\n"],
+    ids=["empty", "blank", "front", "rule"],
 )
 async def test_a_document_without_text_is_a_normal_event(pipeline: Pipeline, content: str) -> None:
     doc_id = uuid.uuid4().hex
@@ -120,7 +135,18 @@ async def test_an_odd_question_is_answered_and_no_leg_breaks(pipeline: Pipeline,
         ({"version": 7}, "version"),
         ({"generation": "g99"}, "generation"),
     ],
-    ids=["empty", "invisible", "long", "no tenant", "star", "injection", "profile", "top_k", "schema version", "generation"],
+    ids=[
+        "empty",
+        "invisible",
+        "long",
+        "no tenant",
+        "star",
+        "injection",
+        "profile",
+        "top_k",
+        "schema version",
+        "generation",
+    ],
 )
 async def test_a_bad_question_gets_an_error_reply_that_names_the_field(
     pipeline: Pipeline, fields: dict[str, object], field: str

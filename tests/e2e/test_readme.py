@@ -37,7 +37,11 @@ class Run:
         self.output = folder / "output"
         with self.output.open("wb") as output:
             self.process = subprocess.Popen(
-                ["make", "run"], cwd=ROOT, env=self.environment, stdout=output, stderr=subprocess.STDOUT,
+                ["make", "run"],
+                cwd=ROOT,
+                env=self.environment,
+                stdout=output,
+                stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
 
@@ -53,8 +57,13 @@ class Run:
 
     def shell(self, script: str) -> str:
         done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", script], cwd=ROOT, env=self.environment, capture_output=True, text=True,
-            timeout=120, check=False,
+            ["bash", "-euo", "pipefail", "-c", script],
+            cwd=ROOT,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
         )
         assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
         return done.stdout
@@ -104,7 +113,9 @@ def test_ctrl_c_stops_everything_within_ten_seconds(run: Run) -> None:
     os.killpg(run.process.pid, signal.SIGINT)
     run.process.wait(timeout=15)
     assert time.monotonic() - begun < 10
-    left = subprocess.run(["pgrep", "-f", run.environment["RANKSTREAM_DATA"]], capture_output=True, text=True, check=False)
+    left = subprocess.run(
+        ["pgrep", "-f", run.environment["RANKSTREAM_DATA"]], capture_output=True, text=True, check=False
+    )
     assert left.stdout == ""
 
 

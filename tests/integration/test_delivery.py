@@ -29,7 +29,13 @@ async def create(kafka: str, *names: str) -> None:
 
 async def spawn(kafka: str, group: str, source: str, sink: str) -> asyncio.subprocess.Process:
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.integration.worker_process", kafka, group, source, sink,
+        sys.executable,
+        "-m",
+        "tests.integration.worker_process",
+        kafka,
+        group,
+        source,
+        sink,
         stdout=asyncio.subprocess.PIPE,
     )
     return process
@@ -75,9 +81,7 @@ async def test_nothing_is_lost_when_workers_are_killed(kafka: str) -> None:
     async def feed() -> None:
         for number in range(RECORDS):
             key = f"d{number % KEYS}"
-            message = Receipt(
-                tenant="acme", source="s", doc_id=key, version=number, generation="g", writer="text"
-            )
+            message = Receipt(tenant="acme", source="s", doc_id=key, version=number, generation="g", writer="text")
             await producer.send(source, codec.encode(message), key=key.encode())
             await asyncio.sleep(0.004)
         await producer.flush()

@@ -14,7 +14,9 @@ from streams.wire import Record
 _offsets = itertools.count()
 
 
-def record_of(message: Message | bytes | None, *, key: bytes | None = b"k", headers: dict[str, bytes] | None = None) -> Record:
+def record_of(
+    message: Message | bytes | None, *, key: bytes | None = b"k", headers: dict[str, bytes] | None = None
+) -> Record:
     """Return a consumed record that carries a message or raw bytes."""
     value = codec.encode(message) if isinstance(message, Message) else message
     return Record(

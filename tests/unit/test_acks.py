@@ -60,7 +60,7 @@ def test_what_is_acknowledged_is_always_the_longest_finished_prefix(script: list
     offset = 0
     for step, argument in script:
         if step == "start":
-            ticket = acks.start("t", argument, lambda p=argument, n=offset: acked[p].append(n))
+            ticket = acks.start("t", argument, lambda into=acked[argument], n=offset: into.append(n))
             started[argument].append((offset, ticket))
             every.append(ticket)
             offset += 1

@@ -80,7 +80,10 @@ async def test_the_trace_of_a_record_goes_on_in_what_it_causes(record: Callable[
         (b'{"tenant": NaN}', "decode"),
         (None, "decode"),
         (b'{"name": "Other"}', "validation"),
-        (b'{"tenant": "ACME", "source": "s", "doc_id": "d", "version": 1, "generation": "g", "writer": "text"}', "validation"),
+        (
+            b'{"tenant": "ACME", "source": "s", "doc_id": "d", "version": 1, "generation": "g", "writer": "text"}',
+            "validation",
+        ),
     ],
 )
 async def test_what_cannot_be_read_is_dead_lettered_at_once_as_it_came(

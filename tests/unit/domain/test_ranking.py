@@ -15,7 +15,10 @@ def test_passages_carry_their_whole_arithmetic() -> None:
     first, second = ranked.passages
     assert (first.passage_id, first.fused) == ("b", pytest.approx(1 / 62 + 1 / 61))
     assert (second.passage_id, second.fused) == ("a", pytest.approx(1 / 61))
-    assert {leg: (each.rank, each.score) for leg, each in first.legs.items()} == {"dense": (2, 0.9), "fulltext": (1, 1.0)}
+    assert {leg: (each.rank, each.score) for leg, each in first.legs.items()} == {
+        "dense": (2, 0.9),
+        "fulltext": (1, 1.0),
+    }
     assert [each.rank for each in ranked.passages] == [1, 2]
 
 
@@ -66,7 +69,10 @@ def test_inputs_are_not_changed() -> None:
 def test_a_reply_says_how_every_leg_ran() -> None:
     ran = reports(
         expected(skipped={"graph": "off in profile"}),
-        {"dense": result("dense", "a", milliseconds=9.0), "sparse": result("sparse", status="error", reason="no connection")},
+        {
+            "dense": result("dense", "a", milliseconds=9.0),
+            "sparse": result("sparse", status="error", reason="no connection"),
+        },
     )
     assert (ran["dense"].status, ran["dense"].candidates, ran["dense"].milliseconds) == ("ok", 1, 9.0)
     assert (ran["sparse"].status, ran["sparse"].reason) == ("error", "no connection")

@@ -74,7 +74,11 @@ async def test_results_that_come_before_their_question_count() -> None:
     reply = await answer(
         deps(passage("a")), result("fulltext"), result("dense", "a"), question(), result("sparse", "a")
     )
-    assert {leg: report.status for leg, report in reply.legs.items()} == {"dense": "ok", "sparse": "ok", "fulltext": "empty"}
+    assert {leg: report.status for leg, report in reply.legs.items()} == {
+        "dense": "ok",
+        "sparse": "ok",
+        "fulltext": "empty",
+    }
 
 
 async def test_a_silent_leg_degrades_the_answer_and_does_not_fail_it() -> None:
@@ -116,9 +120,7 @@ async def test_without_the_fence_nothing_is_shown(error: Exception) -> None:
 
 async def test_hits_that_are_not_live_are_dropped_and_counted() -> None:
     state = deps(passage("a"))
-    reply = await answer(
-        state, question(), result("dense", "gone", "a"), result("sparse", "gone"), result("fulltext")
-    )
+    reply = await answer(state, question(), result("dense", "gone", "a"), result("sparse", "gone"), result("fulltext"))
     assert [each.passage_id for each in reply.passages] == ["a"]
     assert (state.counts["stale_hits_dropped.dense"], state.counts["stale_hits_dropped.sparse"]) == (1, 1)
 
@@ -152,7 +154,10 @@ async def test_what_was_dropped_is_told_only_when_asked_for() -> None:
 
 
 async def test_the_lag_behind_an_asked_for_version_is_told() -> None:
-    wanted = (MinVersion(source="help", doc_id="doc-a", version=6), MinVersion(source="help", doc_id="doc-a", version=2))
+    wanted = (
+        MinVersion(source="help", doc_id="doc-a", version=6),
+        MinVersion(source="help", doc_id="doc-a", version=2),
+    )
     reply = await answer(
         deps(passage("a")), question(min_version=wanted), result("dense", "a"), result("sparse"), result("fulltext")
     )

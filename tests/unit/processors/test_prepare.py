@@ -52,7 +52,12 @@ async def test_a_question_goes_to_the_legs_and_to_fuse(record: Callable[..., Rec
     assert {each.key for each in sent} == {by_topic["prepared"]["ticket"].encode()}
     query = by_topic["prepared"]
     assert query["name"] == PreparedQuery.__name__
-    assert (query["text"], query["generation"], query["candidates"], query["deadline"]) == ("What is a refund?", "g1", 100, 1_005.5)
+    assert (query["text"], query["generation"], query["candidates"], query["deadline"]) == (
+        "What is a refund?",
+        "g1",
+        100,
+        1_005.5,
+    )
     expected = by_topic["leg-results"]
     assert expected["name"] == Expected.__name__
     assert (expected["top_k"], expected["asked"], expected["received"]) == (40, 1_000.0, 1_000.5)
