@@ -13,27 +13,30 @@ from streams.adapters.onnx_embedder import OnnxMiniLM
 from streams.domain import changes, chunking
 from streams.processors.chunk import MOST_CHUNKS
 
-ROUNDS = 5
-PAGES = 60  # a round
+ROUNDS = 4
+PAGES = 24  # a round
 TOGETHER = 64  # texts that the embedder takes at once, as streams.adapters.onnx_embedder sets it
 
 
 async def measure() -> list[Figure]:
-    """Index new pages, then embed their chunks with nothing around the model; several times."""
+    """Index new pages, and embed their chunks with nothing around the model; several times, in changing order."""
     model = await asyncio.to_thread(OnnxMiniLM)
     source = corpus.pages(1_000_000)
     pipeline: list[float] = []
     alone: list[float] = []
     async with system.running() as running:
         await running.publish([next(source) for _ in range(10)])
-        for _ in range(ROUNDS):
+        for number in range(ROUNDS):
             pages = [next(source) for _ in range(PAGES)]
             texts = list(batches(pages))
             count = sum(map(len, texts))
-            seconds, chunks = await running.publish(pages)
-            assert chunks == count, f"the pipeline made {chunks} chunks, the chunker {count}"
-            pipeline.append(count / seconds)
-            alone.append(count / await asyncio.to_thread(_embed, model, texts))
+            for side in ("pipeline", "alone") if number % 2 == 0 else ("alone", "pipeline"):
+                if side == "alone":
+                    alone.append(count / await asyncio.to_thread(_embed, model, texts))
+                    continue
+                seconds, chunks = await running.publish(pages)
+                assert chunks == count, f"the pipeline made {chunks} chunks, the chunker {count}"
+                pipeline.append(count / seconds)
     return [
         Figure(name="pipeline", value=median(pipeline), unit="chunks/s", note=f"{ROUNDS} × {count} chunks"),
         Figure(name="embedder alone", value=median(alone), unit="chunks/s", note="same texts"),

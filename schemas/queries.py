@@ -122,4 +122,4 @@ class LegResult(Message, tag=True, rename={"schema_version": "version"}, frozen=
     milliseconds: float = 0.0
     model: str | None = None  # the embedder, for the dense leg
     frequencies: tuple[int, ...] = ()  # passages that have each of the question's terms, for the full-text leg
-    passages: int = 0  # among this many
+    counted: int = 0  # among this many

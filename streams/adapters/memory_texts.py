@@ -48,12 +48,12 @@ class MemoryTextIndex:
         scored = [(chunk_id, _rank(self._state.texts[chunk_id].lexemes, wanted)) for chunk_id in parents]
         hits = [Hit(chunk_id=chunk_id, score=score) for chunk_id, score in scored if score is not None]
         if limit < 1 or not hits:
-            return TextFound(hits=[], passages=len(self._owned(scope)))
+            return TextFound(hits=[], counted=len(self._owned(scope)))
         owned = [set(_positions(row.lexemes)) for row in self._owned(scope)]
         return TextFound(
             hits=sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))[:limit],
             frequencies=tuple(sum(set(_positions(lexemes.tsquery([term]))) <= has for has in owned) for term in terms),
-            passages=len(owned),
+            counted=len(owned),
         )
 
     def _owned(self, scope: Scope) -> list[TextRow]:

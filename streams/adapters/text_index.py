@@ -76,11 +76,11 @@ class PostgresTextIndex:
             rows = await self._read("search_narrowed", scope.tenant, parameters)
         if rows and not frequencies:
             frequencies = [row["rows"] for row in await self._read("search_frequencies", scope.tenant, parameters)]
-        passages = await self._count(scope, parameters)
+        counted = await self._count(scope, parameters)
         return TextFound(
             hits=[Hit(chunk_id=row["chunk_id"], score=row["score"]) for row in rows],
-            frequencies=tuple(_estimated(rows, passages) for rows in frequencies),
-            passages=passages,
+            frequencies=tuple(_estimated(rows, counted) for rows in frequencies),
+            counted=counted,
         )
 
     async def _count(self, scope: Scope, parameters: Parameters) -> int:
@@ -112,6 +112,6 @@ def _narrowed(scope: Scope) -> bool:
     return any((filters.sources, filters.tags, filters.directory, filters.kinds))
 
 
-def _estimated(rows: int, passages: int) -> int:
+def _estimated(rows: int, counted: int) -> int:
     """Return a count that stopped at the bound as the geometric middle of what it can be."""
-    return rows if rows <= RANKED else max(rows, math.isqrt(rows * max(rows, passages)))
+    return rows if rows <= RANKED else max(rows, math.isqrt(rows * max(rows, counted)))

@@ -24,7 +24,7 @@ class TextFound:
 
     hits: list[Hit]
     frequencies: tuple[int, ...] = ()  # passages that have each term, in the order asked; empty: not known
-    passages: int = 0
+    counted: int = 0  # the tenant's passages
 
 
 @dataclass(frozen=True, kw_only=True)

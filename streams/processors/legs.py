@@ -24,13 +24,13 @@ class Found:
         skipped: str | None = None,
         model: str | None = None,
         frequencies: Sequence[int] = (),
-        passages: int = 0,
+        counted: int = 0,
     ) -> None:
         self.hits = tuple(hits)
         self.skipped = skipped
         self.model = model
         self.frequencies = tuple(frequencies)
-        self.passages = passages
+        self.counted = counted
 
 
 def retrieval(leg: Leg, *, summary: str, search: Search) -> Processor:
@@ -52,7 +52,7 @@ def retrieval(leg: Leg, *, summary: str, search: Search) -> Processor:
             milliseconds=(time.perf_counter() - begun) * 1000,
             model=found.model,
             frequencies=found.frequencies,
-            passages=found.passages,
+            counted=found.counted,
         )
         return [_outgoing(result)]
 

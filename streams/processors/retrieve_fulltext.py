@@ -22,7 +22,7 @@ async def search(query: PreparedQuery, deps: Deps) -> Found:
     if not query.terms:
         return Found(skipped="no words in the question")
     found = await deps.texts.search(scope.of(query), query.terms, query.candidates)
-    return Found(found.hits, frequencies=found.frequencies, passages=found.passages)
+    return Found(found.hits, frequencies=found.frequencies, counted=found.counted)
 
 
 RETRIEVE_FULLTEXT = retrieval("fulltext", summary="passages by shared words, headings first", search=search)

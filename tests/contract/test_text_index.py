@@ -58,9 +58,9 @@ async def test_a_search_says_how_common_its_terms_are_among_the_tenants_passages
     await stores.put(change(1, "seats", doc_id="c", tags=("plans",)))
     await stores.put(change(1, "refund", doc_id="d", tenant="other"))
     found = await stores.texts.search(scope(), ["invoic", "refund", "nowher"], 10)
-    assert (found.frequencies, found.passages) == ((1, 2, 0), 3)
+    assert (found.frequencies, found.counted) == ((1, 2, 0), 3)
     narrowed = await stores.texts.search(scope(filters=Filters(tags=("plans",))), ["seat", "refund"], 10)
-    assert (narrowed.frequencies, narrowed.passages) == ((1, 2), 3)
+    assert (narrowed.frequencies, narrowed.counted) == ((1, 2), 3)
     assert (await stores.texts.search(scope(), ["nowher"], 10)).hits == []
 
 

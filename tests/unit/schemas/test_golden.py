@@ -164,7 +164,7 @@ FULL: tuple[Message, ...] = (
         milliseconds=9.1,
         model="all-MiniLM-L6-v2-int8",
         frequencies=(12, 40, 3),
-        passages=264,
+        counted=264,
     ),
     QueryReply(
         query_id=QUERY_ID,
