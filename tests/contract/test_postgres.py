@@ -147,7 +147,7 @@ async def test_a_silent_network_costs_a_question_seconds_and_a_cancelled_one_not
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.2):
                 await passages.resolve(scope(), ids)
-        assert time.monotonic() - begun < 0.5
+        assert time.monotonic() - begun < 2.0
         with pytest.raises(StoreUnavailable):
             await passages.resolve(scope(), ids)
         assert time.monotonic() - begun < 5

@@ -1,9 +1,8 @@
-"""Topic administration on real brokers: Tansu, and the Kafka that RANKSTREAM_TEST_KAFKA names (host:port)."""
+"""Topic administration on real brokers: Tansu and Apache Kafka."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 import time
 import uuid
@@ -45,16 +44,6 @@ async def tansu(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
     server = await tansu.start(port=port, log=log)
     yield server.url
     await server.child.stop(2)
-
-
-@pytest.fixture
-async def kafka() -> AsyncIterator[str]:
-    bootstrap = os.environ.get("RANKSTREAM_TEST_KAFKA")
-    if not bootstrap:
-        pytest.skip("no RANKSTREAM_TEST_KAFKA")
-    yield bootstrap
-    async with raw_client(bootstrap) as client:
-        await client.delete_topics([name for name in await client.list_topics() if name.startswith("test-")])
 
 
 @pytest.fixture(params=["tansu", "kafka"])
