@@ -91,8 +91,7 @@ async def _measured(bootstrap: str, *, fast_fetch: bool) -> dict[str, float]:
         try:
             async with asyncio.timeout(60), _ends(bootstrap, fast_fetch=fast_fetch) as ends:
                 await worker.assigned.wait()
-                plain = await ends.singles(DOCUMENT_STATUS.name)
-                through = await ends.singles(RECEIPTS.name)
+                plain, through = await ends.singles(DOCUMENT_STATUS.name, RECEIPTS.name)
                 plain_rate = await ends.rate(DOCUMENT_STATUS.name)
                 through_rate = await ends.rate(RECEIPTS.name)
         finally:
@@ -116,17 +115,19 @@ class _Ends:
         self._consumer = consumer
         self._run = uuid.uuid4().hex
 
-    async def singles(self, topic: str) -> list[float]:
-        """Return the milliseconds of records that are sent one after another."""
-        took: list[float] = []
+    async def singles(self, *topics: str) -> list[list[float]]:
+        """Return, by topic, the milliseconds of records that are sent one after another, to each topic in turn."""
+        took: list[list[float]] = [[] for _ in topics]
         for number in range(WARM_UP + SINGLE):
-            value = self._value(topic, number)
-            began = time.perf_counter()
-            await self._producer.send(topic, value, key=b"%d" % number)
-            while (await self._consumer.getone()).value != value:
-                pass  # of an earlier round
-            if number >= WARM_UP:
-                took.append((time.perf_counter() - began) * 1000)
+            for topic, times in zip(topics, took, strict=True):
+                value = self._value(topic, number)
+                began = time.perf_counter()
+                delivery = await self._producer.send(topic, value, key=b"%d" % number)
+                while (await self._consumer.getone()).value != value:
+                    pass  # of an earlier round
+                if number >= WARM_UP:
+                    times.append((time.perf_counter() - began) * 1000)
+                await delivery
         return took
 
     async def rate(self, topic: str) -> float:

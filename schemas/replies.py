@@ -49,6 +49,7 @@ class Passage(Value, frozen=True, kw_only=True):
     rerank: float | None = None
     legs: dict[str, LegScore]
     evidence: tuple[str, ...]  # the chunks that were hit
+    signals: dict[str, float] = {}  # what `absolute` was computed from (only with `explain`)
 
 
 class Dropped(Value, frozen=True, kw_only=True):

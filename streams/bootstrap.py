@@ -151,7 +151,12 @@ async def _retrieve_fulltext(of: Resources) -> retrieve_fulltext.Deps:
 
 
 async def _fuse(of: Resources) -> fuse.Deps:
-    return fuse.Deps(passages=PostgresPassages(pool=await of.pool("reads")), profiles=of.profiles, clock=time.time)
+    return fuse.Deps(
+        passages=PostgresPassages(pool=await of.pool("reads")),
+        profiles=of.profiles,
+        weights=profiles.weights(),
+        clock=time.time,
+    )
 
 
 _DEPS: Mapping[str, Callable[[Resources], Awaitable[Any]]] = {

@@ -8,6 +8,7 @@ from importlib import resources
 import msgspec
 
 from streams.domain.profile import Profile
+from streams.domain.relevance import Weights
 from streams.errors import ConfigurationError
 
 
@@ -16,6 +17,14 @@ def shipped() -> Mapping[str, Profile]:
     files = sorted(resources.files("streams.profiles").iterdir(), key=lambda entry: entry.name)
     profiles = [read(file.name, file.read_bytes()) for file in files if file.name.endswith(".toml")]
     return {profile.name: profile for profile in profiles}
+
+
+def weights() -> Mapping[str, Weights]:
+    """Return the shipped weights of P(relevant), by embedder."""
+    folder = resources.files("streams.profiles").joinpath("weights")
+    files = [file for file in folder.iterdir() if file.name.endswith(".json")]
+    found = [msgspec.json.decode(file.read_bytes(), type=Weights) for file in files]
+    return {each.embedder: each for each in found}
 
 
 def read(name: str, text: bytes) -> Profile:

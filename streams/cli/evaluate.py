@@ -81,9 +81,9 @@ async def run(folder: Path, options: Options) -> int:
     earlier = results.read(options.against) if options.against else None
     questions = found.questions[: options.limit]
     tenant = options.tenant or f"eval-{found.name}"
-    async with (_without_bus if options.in_process else _over_bus)() as (at, publisher, asks):
+    async with (without_bus if options.in_process else over_bus)() as (at, publisher, asks):
         if not options.no_ingest:
-            await _ingest(at, publisher, found, tenant)
+            await ingest(at, publisher, found, tenant)
         with console.progress("questions", len(questions)) as advance:
             measured = await evaluate.run(
                 asks,
@@ -112,14 +112,14 @@ Opened = tuple[Settings, "Client", "Asks"]
 
 
 @asynccontextmanager
-async def _over_bus() -> AsyncIterator[Opened]:
+async def over_bus() -> AsyncIterator[Opened]:
     found = settings.load()
     async with connect.client(found) as client:
         yield found, client, client
 
 
 @asynccontextmanager
-async def _without_bus() -> AsyncIterator[Opened]:
+async def without_bus() -> AsyncIterator[Opened]:
     from streams.quality import stores  # noqa: PLC0415
     from streams.quality.evaluate import WithoutBus  # noqa: PLC0415
     from streams.quality.in_process import InProcess  # noqa: PLC0415
@@ -129,7 +129,7 @@ async def _without_bus() -> AsyncIterator[Opened]:
         yield found, cast("Client", pipeline), WithoutBus(pipeline)
 
 
-async def _ingest(found: Settings, client: Client, data: Dataset, tenant: str) -> None:
+async def ingest(found: Settings, client: Client, data: Dataset, tenant: str) -> None:
     from streams.cli import mirroring  # noqa: PLC0415
 
     source = mirroring.Source.of(data.corpus, tenant=tenant, name=data.name)

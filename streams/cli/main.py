@@ -22,6 +22,7 @@ COMMANDS = {
     "show": "show",
     "status": "status",
     "evaluate": "evaluate",
+    "calibrate": "calibrate",
     "topics": "topics",
     "run": "run",
 }

@@ -19,8 +19,3 @@ def reciprocal_rank_fusion(rankings: Iterable[Sequence[str]], *, k: int = 60) ->
         for rank, candidate in enumerate(ranking, start=1):
             fused[candidate] = fused.get(candidate, 0.0) + 1.0 / (k + rank)
     return fused
-
-
-def by_score(scores: dict[str, float]) -> list[str]:
-    """Return the ids, best first; equal scores in the order of their ids."""
-    return sorted(scores, key=lambda candidate: (-scores[candidate], candidate))

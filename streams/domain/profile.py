@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -22,6 +22,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     levels: tuple[Level, ...] = ("parent", "child")  # what the dense leg searches
     candidates: Positive = 30  # per leg
     rrf_k: Positive = 60
+    # What passages are ordered by: the fused ranks, or P(relevant) where there are weights for the embedder.
+    score: Literal["fused", "relevance"] = "fused"
     passages: Positive = 5  # returned unless the question says otherwise
     budget: Seconds = 5.0  # until the deadline, unless the question brings one
     legs_budget: Seconds = 2.0  # how long a slow leg is waited for

@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from schemas.chunks import chunk_text
-from schemas.queries import Expected, Hit, Leg, LegResult
+from schemas.queries import Expected, Hit, Leg, LegResult, PreparedQuery
 from schemas.replies import Dropped, LegReport, LegScore, Passage
-from streams.domain.fusion import by_score, reciprocal_rank_fusion
+from streams.domain import relevance
+from streams.domain.fusion import reciprocal_rank_fusion
+from streams.domain.profile import Profile
+from streams.domain.relevance import Evidence, Weights
 from streams.domain.versions import LivePassage
 
 
@@ -22,54 +25,97 @@ class Ranked:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Found:
+class Found:
+    """A candidate: a live passage, and what each leg says of it."""
+
     passage: LivePassage
     legs: dict[str, LegScore]
     evidence: tuple[str, ...]
 
 
 def rank(
+    query: PreparedQuery,
     results: Mapping[Leg, LegResult],
     live: Mapping[str, LivePassage],
     *,
-    rrf_k: int,
+    profile: Profile,
     top_k: int,
+    weights: Weights | None = None,
+    explain: bool = False,
 ) -> Ranked:
-    """Fuse the legs' results over the passages that are live."""
-    found: dict[str, _Found] = {}
+    """Fuse the legs' results over the passages that are live, score and order them."""
+    found: dict[str, Found] = {}
     rankings: list[list[str]] = []
     stale: dict[str, int] = {}
     for leg, result in results.items():
         visible = [hit for hit in result.hits if hit.chunk_id in live]
         stale[leg] = len(result.hits) - len(visible)
         rankings.append(_merge(leg, visible, live, found))
-    fused = reciprocal_rank_fusion(rankings, k=rrf_k)
-    kept, dropped = _distinct_texts(by_score(fused), found)
+    fused = reciprocal_rank_fusion(rankings, k=profile.rrf_k)
+    judged = _judge(query, results, found) if found else None
+    absolute: dict[str, float] = {}
+    if judged is not None and profile.score == "relevance" and weights is not None:
+        absolute = dict(zip(found, relevance.relevance(weights, judged).tolist(), strict=True))
+    score = absolute or fused
+    order = sorted(found, key=lambda passage_id: (-score[passage_id], -fused[passage_id], passage_id))
+    kept, dropped = _distinct_texts(order, found)
     for passage_id in kept[top_k:]:
         dropped.append(Dropped(passage_id=passage_id, rule="below the number of passages", legs=found[passage_id].legs))
+    seen = relevance.signals(judged) if judged and explain else {}
+    places = {passage_id: place for place, passage_id in enumerate(found)}
+    coverage = dict(zip(found, relevance.coverage(judged).tolist(), strict=True)) if judged else {}
     passages = tuple(
-        _passage(position, passage_id, found[passage_id], fused[passage_id])
+        _passage(
+            found[passage_id],
+            rank=position,
+            score=score[passage_id],
+            fused=fused[passage_id],
+            coverage=coverage[passage_id],
+            absolute=absolute.get(passage_id),
+            signals={name: float(values[places[passage_id]]) for name, values in seen.items()},
+        )
         for position, passage_id in enumerate(kept[:top_k], start=1)
     )
     return Ranked(passages=passages, dropped=tuple(dropped), stale_hits=stale)
 
 
-def _merge(leg: Leg, hits: Sequence[Hit], live: Mapping[str, LivePassage], found: dict[str, _Found]) -> list[str]:
+def _judge(query: PreparedQuery, results: Mapping[Leg, LegResult], found: Mapping[str, Found]) -> Evidence:
+    """Return what the legs say of the candidates, in the order of `found`."""
+    counted = results.get("fulltext")
+    return Evidence(
+        candidates=len(found),
+        scores={
+            leg: {place: each.legs[leg].score for place, each in enumerate(found.values()) if leg in each.legs}
+            for leg, result in results.items()
+            if result.status in ("ok", "empty")
+        },
+        ranks={
+            leg: {place: each.legs[leg].rank for place, each in enumerate(found.values()) if leg in each.legs}
+            for leg in results
+        },
+        terms=[each.passage.terms for each in found.values()],
+        idf=relevance.inverse_document_frequency(
+            counted.frequencies if counted else (), counted.counted if counted else 0, len(query.terms)
+        ),
+    )
+
+
+def _merge(leg: Leg, hits: Sequence[Hit], live: Mapping[str, LivePassage], found: dict[str, Found]) -> list[str]:
     """Add one leg's hits to `found`, passage by passage, and return its ranking of passages."""
     ranking: list[str] = []
     for hit in hits:
         passage = live[hit.chunk_id]
-        known = found.get(passage.passage_id) or _Found(passage=passage, legs={}, evidence=())
+        known = found.get(passage.passage_id) or Found(passage=passage, legs={}, evidence=())
         legs = known.legs
         if leg not in legs:
             ranking.append(passage.passage_id)
             legs = {**legs, leg: LegScore(rank=len(ranking), score=hit.score)}
         evidence = known.evidence if hit.chunk_id in known.evidence else (*known.evidence, hit.chunk_id)
-        found[passage.passage_id] = _Found(passage=passage, legs=legs, evidence=evidence)
+        found[passage.passage_id] = Found(passage=passage, legs=legs, evidence=evidence)
     return ranking
 
 
-def _distinct_texts(order: Sequence[str], found: Mapping[str, _Found]) -> tuple[list[str], list[Dropped]]:
+def _distinct_texts(order: Sequence[str], found: Mapping[str, Found]) -> tuple[list[str], list[Dropped]]:
     """Keep the best passage of each text; copies would fill several of the few places."""
     first_of: dict[str, str] = {}
     kept: list[str] = []
@@ -85,11 +131,20 @@ def _distinct_texts(order: Sequence[str], found: Mapping[str, _Found]) -> tuple[
     return kept, dropped
 
 
-def _passage(position: int, passage_id: str, found: _Found, fused: float) -> Passage:
+def _passage(
+    found: Found,
+    *,
+    rank: int,
+    score: float,
+    fused: float,
+    coverage: float,
+    absolute: float | None,
+    signals: dict[str, float],
+) -> Passage:
     live = found.passage
     return Passage(
-        rank=position,
-        passage_id=passage_id,
+        rank=rank,
+        passage_id=live.passage_id,
         source=live.source,
         doc_id=live.doc_id,
         version=live.version,
@@ -99,10 +154,13 @@ def _passage(position: int, passage_id: str, found: _Found, fused: float) -> Pas
         uri=live.uri,
         trust=live.trust,
         text=marked(chunk_text(live.heading_path, live.body), live.trust),
-        score=fused,
+        score=score,
         fused=fused,
+        coverage=coverage,
+        absolute=absolute,
         legs=found.legs,
         evidence=found.evidence,
+        signals=signals,
     )
 
 

@@ -24,27 +24,30 @@ FULL = 100  # a list this long was cut: what it lacks may be anything up to its 
 UNKNOWN_IDF = 5.0  # of every term, where nobody counted them
 RRF_K = 60
 
+# What each leg contributes to; the others need no leg but the candidates' texts.
+LEG_SIGNALS: Mapping[str, frozenset[str]] = {
+    "dense": frozenset(
+        {"cosine", "cosine_gap", "dense_z", "dense_rank", "cosine_coverage", "z_z"}
+        | {f"{name}_{of}" for name in ("dense_z", "cosine") for of in ("terms", "dense_peak", "sparse_peak")}
+        | {"bm25_z_dense_peak", "coverage_dense_peak"}
+    ),
+    "sparse": frozenset(
+        {"bm25_share", "bm25_z", "bm25_idf", "sparse_rank", "z_z"}
+        | {f"bm25_z_{of}" for of in ("terms", "dense_peak", "sparse_peak")}
+        | {"dense_z_sparse_peak", "cosine_sparse_peak", "coverage_sparse_peak"}
+    ),
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """What the legs say of a question's candidates: `scores` and `ranks` by leg and candidate, absent where not found."""
+    """What the legs say of a question's candidates; a candidate that a leg did not find is absent from it."""
 
     candidates: int
     scores: Mapping[str, Mapping[int, float]]
     ranks: Mapping[str, Mapping[int, int]]
     terms: Sequence[Sequence[int]]  # by candidate: which of the question's terms it has
     idf: Sequence[float]  # by term
-
-
-class Weights(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A fitted model; `center`, `scale` and `weight` by signal, `calibration` by what the question found at best."""
-
-    embedder: str
-    fitted_on: tuple[str, ...]
-    signals: dict[str, Signal]
-    slope: float
-    offset: float
-    calibration: dict[str, float]
 
 
 class Signal(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -55,6 +58,23 @@ class Signal(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     weight: float
 
 
+class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A fitted model; `calibration` weighs what the question found at best."""
+
+    signals: dict[str, Signal]
+    slope: float
+    offset: float
+    calibration: dict[str, float]
+
+
+class Weights(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The models of one embedder, by the legs that took part: a leg that is silent has another model, not zeros."""
+
+    embedder: str
+    fitted_on: tuple[str, ...]
+    models: dict[str, Model]  # "dense+sparse", "dense", "sparse", "" (neither)
+
+
 def inverse_document_frequency(frequencies: Sequence[int], counted: int, terms: int) -> list[float]:
     """Return the IDF of each term as BM25 has it, or a usual one where nobody counted."""
     if len(frequencies) != terms or not counted:
@@ -63,11 +83,11 @@ def inverse_document_frequency(frequencies: Sequence[int], counted: int, terms: 
 
 
 def signals(evidence: Evidence) -> dict[str, Column]:
-    """Return what the model may look at, by name, a value a candidate; ranks and scores of absent legs count as none."""
+    """Return what the model may look at, by name, a value a candidate; what an absent leg would say is zero."""
     dense = _Leg.of(evidence, "dense", bounded=False)
     sparse = _Leg.of(evidence, "sparse", bounded=True)
     total = sum(evidence.idf) or 1.0
-    coverage = np.array([sum(evidence.idf[term] for term in found) / total for found in evidence.terms], dtype=float)
+    covered = coverage(evidence)
     plain = {
         "cosine": dense.score,
         "cosine_gap": dense.score - dense.best,
@@ -77,8 +97,8 @@ def signals(evidence: Evidence) -> dict[str, Column]:
         "bm25_z": sparse.z,
         "bm25_idf": sparse.score / total,
         "sparse_rank": sparse.reciprocal,
-        "coverage": coverage,
-        "cosine_coverage": dense.score * coverage,
+        "coverage": covered,
+        "cosine_coverage": dense.score * covered,
         "z_z": dense.z * sparse.z,
     }
     crossed = {
@@ -105,7 +125,7 @@ class _Leg:
 
     @classmethod
     def of(cls, evidence: Evidence, name: str, *, bounded: bool) -> _Leg:
-        """Read a leg; a candidate that it did not find has at most its list's last score (or none, if it was not cut)."""
+        """Read a leg; what it did not find has its list's last score, or none where the list was not cut."""
         scores, ranks = evidence.scores.get(name, {}), evidence.ranks.get(name, {})
         if not scores:
             nothing = np.zeros(evidence.candidates)
@@ -121,26 +141,33 @@ class _Leg:
         return cls(score=score, z=z, reciprocal=reciprocal, best=best, peak=(best - mean) / spread)
 
 
+def coverage(evidence: Evidence) -> Column:
+    """Return the share of the question's terms that each candidate has, weighed by IDF; from 0 to 1."""
+    total = sum(evidence.idf) or 1.0
+    return np.array([sum(evidence.idf[term] for term in found) / total for found in evidence.terms], dtype=float)
+
+
 def relevance(weights: Weights, evidence: Evidence) -> Column:
     """Return P(relevant) of every candidate."""
-    if not evidence.candidates:
-        return np.zeros(0)
+    model = weights.models[legs_of(evidence)]
     seen = signals(evidence)
-    score = raw_score(weights, seen)
     best = best_of_question(seen)
-    level = weights.offset + sum(factor * best[name] for name, factor in weights.calibration.items())
-    return 1.0 / (1.0 + np.exp(-np.clip(weights.slope * score + level, -50, 50)))
+    level = model.offset + sum(factor * best[name] for name, factor in model.calibration.items())
+    return 1.0 / (1.0 + np.exp(-np.clip(model.slope * raw_score(model, seen) + level, -50, 50)))
 
 
-def raw_score(weights: Weights, seen: Mapping[str, Column]) -> Column:
+def legs_of(evidence: Evidence) -> str:
+    """Return which model fits: named by those of the two scoring legs that took part."""
+    return "+".join(leg for leg in ("dense", "sparse") if leg in evidence.scores)
+
+
+def raw_score(model: Model, seen: Mapping[str, Column]) -> Column:
     """Return the model's score: it orders the candidates of one question, and says nothing across questions."""
-    total: Column = sum(
-        ((seen[name] - each.center) / each.scale * each.weight for name, each in weights.signals.items()),
-        start=np.zeros(len(next(iter(seen.values())))),
-    )
+    weighed = [(seen[name] - each.center) / each.scale * each.weight for name, each in model.signals.items()]
+    total: Column = np.sum(weighed, axis=0, dtype=float)
     return total
 
 
 def best_of_question(seen: Mapping[str, Column]) -> dict[str, float]:
-    """Return what a question found at best: the same for all its candidates, so that it moves the level, not the order."""
+    """Return what a question found at best: the same for all its candidates, so it moves the level, not the order."""
     return {name: float(seen[name].max()) for name in ("cosine", "coverage", "bm25_idf", "cosine_coverage")}

@@ -16,6 +16,7 @@ from streams import wire
 from streams.domain import ranking, scope
 from streams.domain.join import Join, wait_until
 from streams.domain.profile import Profile
+from streams.domain.relevance import Weights
 from streams.errors import RankstreamError
 from streams.ports import PassageReader
 from streams.processor import Ack, Failure, OnFailure, Processor
@@ -45,6 +46,7 @@ class Deps:
     passages: PassageReader
     profiles: Mapping[str, Profile]
     clock: Callable[[], float]
+    weights: Mapping[str, Weights] = field(default_factory=dict)  # by embedder
     joins: dict[str, Open] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -101,7 +103,16 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
         log.warning("fence unavailable: %s", error)
         info = ErrorInfo(error_class="fence unavailable", message="the passages could not be checked; nothing is shown")
         return _error(expected, deps, info, legs=ranking.reports(expected, results))
-    ranked = ranking.rank(results, live, rrf_k=profile.rrf_k, top_k=expected.top_k)
+    embedder = next((result.model for result in results.values() if result.model), None)
+    ranked = ranking.rank(
+        query,
+        results,
+        live,
+        profile=profile,
+        top_k=expected.top_k,
+        weights=deps.weights.get(embedder or ""),
+        explain=expected.explain,
+    )
     for leg, number in ranked.stale_hits.items():
         deps.counts[f"stale_hits_dropped.{leg}"] += number
     legs = ranking.reports(expected, results)
@@ -113,7 +124,7 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
         reasons=reasons,
         profile=query.profile,
         generation=query.generation,
-        models=Models(embedder=next((r.model for r in results.values() if r.model), None)),
+        models=Models(embedder=embedder),
         stale=lag > 0,
         stale_versions=lag,
         milliseconds=Milliseconds(

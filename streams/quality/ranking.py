@@ -25,11 +25,12 @@ def of_documents(passages: Iterable[Passage], gold: Mapping[str, int]) -> tuple[
     """
     ranking: dict[str, float] = {}
     for passage in passages:
-        ranking.setdefault(_place(passage, gold), passage.score)
+        ranking.setdefault(place_of(passage, gold), passage.score)
     return tuple(Ranked(id=place, score=score) for place, score in ranking.items())
 
 
-def _place(passage: Passage, gold: Mapping[str, int]) -> str:
+def place_of(passage: Passage, gold: Mapping[str, int]) -> str:
+    """Return what a passage counts as: the section that gold names, or its document."""
     if passage.doc_id in gold:
         return passage.doc_id
     start = f"{passage.doc_id}#"

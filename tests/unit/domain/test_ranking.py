@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from schemas.queries import Hit
-from streams.domain.ranking import WARNING, rank, reasons, reports
-from tests.unit.domain.questions import expected, passage, result
+from streams.domain.profile import Profile
+from streams.domain.ranking import WARNING, Ranked, rank, reasons, reports
+from tests.unit.domain.questions import expected, passage, prepared, result
+
+
+def ranked_by_ranks(results: Any, live: Any, *, rrf_k: int, top_k: int) -> Ranked:
+    profile = Profile(name="test", summary="", legs=("dense", "sparse", "fulltext"), rrf_k=rrf_k)
+    return rank(prepared(), results, live, profile=profile, top_k=top_k)
 
 
 def test_passages_carry_their_whole_arithmetic() -> None:
     live = {"a": passage("a"), "b": passage("b")}
-    ranked = rank({"dense": result("dense", "a", "b"), "fulltext": result("fulltext", "b")}, live, rrf_k=60, top_k=5)
+    ranked = ranked_by_ranks(
+        {"dense": result("dense", "a", "b"), "fulltext": result("fulltext", "b")}, live, rrf_k=60, top_k=5
+    )
     first, second = ranked.passages
     assert (first.passage_id, first.fused) == ("b", pytest.approx(1 / 62 + 1 / 61))
     assert (second.passage_id, second.fused) == ("a", pytest.approx(1 / 61))
@@ -22,22 +32,22 @@ def test_passages_carry_their_whole_arithmetic() -> None:
     assert [each.rank for each in ranked.passages] == [1, 2]
 
 
-def test_hits_on_several_chunks_of_a_passage_count_once_a_leg_with_the_best_rank() -> None:
+def test_hits_on_several_chunks_of_a_passage_count_once_a_leg_with_the_best_ranked_by_ranks() -> None:
     live = {"child-1": passage("p"), "child-2": passage("p"), "other": passage("q")}
-    ranked = rank({"dense": result("dense", "child-1", "child-2", "other")}, live, rrf_k=60, top_k=5)
+    ranked = ranked_by_ranks({"dense": result("dense", "child-1", "child-2", "other")}, live, rrf_k=60, top_k=5)
     assert [(each.passage_id, each.fused) for each in ranked.passages] == [("p", 1 / 61), ("q", 1 / 62)]
     assert ranked.passages[0].evidence == ("child-1", "child-2")
 
 
-def test_a_hit_that_is_not_live_is_dropped_counted_and_gives_up_its_rank() -> None:
-    ranked = rank({"dense": result("dense", "gone", "a")}, {"a": passage("a")}, rrf_k=60, top_k=5)
+def test_a_hit_that_is_not_live_is_dropped_counted_and_gives_up_its_ranked_by_ranks() -> None:
+    ranked = ranked_by_ranks({"dense": result("dense", "gone", "a")}, {"a": passage("a")}, rrf_k=60, top_k=5)
     assert [(each.passage_id, each.fused) for each in ranked.passages] == [("a", 1 / 61)]
     assert ranked.stale_hits == {"dense": 1}
 
 
 def test_one_text_fills_one_place() -> None:
     live = {"a": passage("a", "same  text"), "b": passage("b", "same\ntext"), "c": passage("c")}
-    ranked = rank({"dense": result("dense", "a", "b", "c")}, live, rrf_k=60, top_k=5)
+    ranked = ranked_by_ranks({"dense": result("dense", "a", "b", "c")}, live, rrf_k=60, top_k=5)
     assert [each.passage_id for each in ranked.passages] == ["a", "c"]
     assert [(each.passage_id, each.rule) for each in ranked.dropped] == [("b", "same text as a")]
 
@@ -45,14 +55,14 @@ def test_one_text_fills_one_place() -> None:
 def test_more_passages_do_not_change_the_first() -> None:
     live = {name: passage(name) for name in "abcdef"}
     results = {"dense": result("dense", *"abcdef"), "sparse": result("sparse", *"fedcba")}
-    few = rank(results, live, rrf_k=60, top_k=2).passages
-    many = rank(results, live, rrf_k=60, top_k=6).passages
+    few = ranked_by_ranks(results, live, rrf_k=60, top_k=2).passages
+    many = ranked_by_ranks(results, live, rrf_k=60, top_k=6).passages
     assert many[:2] == few
 
 
 def test_external_text_begins_with_a_warning_and_keeps_its_mark() -> None:
     live = {"a": passage("a", "I am internal and trusted.", trust="external"), "b": passage("b")}
-    first, second = rank({"dense": result("dense", "a", "b")}, live, rrf_k=60, top_k=5).passages
+    first, second = ranked_by_ranks({"dense": result("dense", "a", "b")}, live, rrf_k=60, top_k=5).passages
     assert first.trust == "external"
     assert first.text.startswith(WARNING)
     assert not second.text.startswith(WARNING)
@@ -61,7 +71,7 @@ def test_external_text_begins_with_a_warning_and_keeps_its_mark() -> None:
 def test_inputs_are_not_changed() -> None:
     given = {"dense": result("dense", "a")}
     live = {"a": passage("a")}
-    rank(given, live, rrf_k=60, top_k=1)
+    ranked_by_ranks(given, live, rrf_k=60, top_k=1)
     assert given == {"dense": result("dense", "a")}
     assert live == {"a": passage("a")}
 
@@ -95,5 +105,15 @@ def test_empty_and_skipped_legs_do_not_degrade() -> None:
 
 def test_a_leg_may_return_a_chunk_twice_without_counting_it_twice() -> None:
     twice = result("dense", hits=(Hit(chunk_id="a", score=0.9), Hit(chunk_id="a", score=0.9)))
-    ranked = rank({"dense": twice}, {"a": passage("a")}, rrf_k=60, top_k=5)
+    ranked = ranked_by_ranks({"dense": twice}, {"a": passage("a")}, rrf_k=60, top_k=5)
     assert [(each.passage_id, each.fused, each.evidence) for each in ranked.passages] == [("a", 1 / 61, ("a",))]
+
+
+def test_equal_scores_come_in_the_order_of_their_ids() -> None:
+    ranked = ranked_by_ranks(
+        {"dense": result("dense", "b"), "sparse": result("sparse", "a")},
+        {"a": passage("a"), "b": passage("b")},
+        rrf_k=60,
+        top_k=5,
+    )
+    assert [each.passage_id for each in ranked.passages] == ["a", "b"]

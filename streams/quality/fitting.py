@@ -1,0 +1,130 @@
+"""Fits what streams/domain/relevance.py scores with: a listwise linear model, then its calibration. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streams.domain.relevance import Model, Signal, best_of_question, raw_score
+
+Matrix = NDArray[np.float64]
+
+RIDGE = 1e-3  # L2 penalty on the standardised weights
+STEPS = 30
+JUDGED = 10  # candidates of a question, best first, that calibration looks at
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labelled:
+    """A question's candidates: their signals by name, and their grades (0: not relevant)."""
+
+    signals: Mapping[str, Matrix]  # each of shape (candidates,)
+    grades: Matrix
+
+
+def fit(sets: Sequence[Sequence[Labelled]], names: Sequence[str]) -> Model:
+    """Fit the model of these signals to labelled sets, each of which counts the same."""
+    every = np.concatenate([_matrix(question, names) for questions in sets for question in questions])
+    center, scale = every.mean(axis=0), every.std(axis=0) + 1e-9
+    weight = _listwise(sets, names, center, scale)
+    signals = {
+        name: Signal(center=float(center[place]), scale=float(scale[place]), weight=float(weight[place]))
+        for place, name in enumerate(names)
+    }
+    return _calibrated(Model(signals=signals, slope=1.0, offset=0.0, calibration={}), sets)
+
+
+def _matrix(question: Labelled, names: Sequence[str]) -> Matrix:
+    return np.stack([question.signals[name] for name in names], axis=1)
+
+
+def _listwise(sets: Sequence[Sequence[Labelled]], names: Sequence[str], center: Matrix, scale: Matrix) -> Matrix:
+    """Minimise the cross entropy between the softmax over a question's candidates and its grades; Newton's method."""
+    lists = [
+        ((_matrix(question, names) - center) / scale, question.grades / question.grades.sum(), 1 / (len(sets) * count))
+        for questions in sets
+        for count in (sum(question.grades.sum() > 0 for question in questions),)
+        for question in questions
+        if question.grades.sum() > 0
+    ]
+
+    def loss(weight: Matrix) -> float:
+        total = RIDGE / 2 * float(weight @ weight)
+        for values, target, share in lists:
+            score = values @ weight
+            highest = score.max()
+            total += share * float(highest + np.log(np.exp(score - highest).sum()) - target @ score)
+        return total
+
+    def step(weight: Matrix) -> Matrix:
+        gradient, curvature = RIDGE * weight, RIDGE * np.eye(len(names))
+        for values, target, share in lists:
+            score = values @ weight
+            chance = np.exp(score - score.max())
+            chance /= chance.sum()
+            mean = chance @ values
+            gradient += share * (mean - target @ values)
+            curvature += share * ((values * chance[:, None]).T @ values - np.outer(mean, mean))
+        return np.asarray(np.linalg.solve(curvature, gradient), dtype=np.float64)
+
+    return _descended(loss, step, len(names))
+
+
+def _descended(loss: Callable[[Matrix], float], step: Callable[[Matrix], Matrix], size: int) -> Matrix:
+    """Minimise a convex loss from zero; a Newton step that goes too far is halved until it gains."""
+    weight = np.zeros(size)
+    lowest = loss(weight)
+    for _ in range(STEPS):
+        whole = step(weight)
+        for halving in range(20):
+            tried = weight - whole / 2**halving
+            if (reached := loss(tried)) < lowest:
+                weight, lowest = tried, reached
+                break
+        else:
+            break
+        if np.abs(whole).max() < 1e-6:
+            break
+    return weight
+
+
+def _calibrated(model: Model, sets: Sequence[Sequence[Labelled]]) -> Model:
+    """Fit P(relevant) as a logistic function of the score and of what the question found at best (Platt scaling)."""
+    rows: list[Matrix] = []
+    for questions in sets:
+        for question in questions:
+            score = raw_score(model, question.signals)
+            best = best_of_question(question.signals)
+            judged = np.argsort(-score)[:JUDGED]
+            block = np.empty((len(judged), len(best) + 4))
+            block[:, 0], block[:, 1] = score[judged], 1.0
+            block[:, 2:-2] = list(best.values())
+            block[:, -2] = question.grades[judged] > 0
+            block[:, -1] = 1 / (len(sets) * len(questions) * len(judged))
+            rows.append(block)
+    table = np.concatenate(rows)
+    values, relevant, share = table[:, :-2], table[:, -2], table[:, -1]
+    ridge = RIDGE * 0.01
+
+    def loss(factor: Matrix) -> float:
+        level = values @ factor
+        return float(share @ (np.logaddexp(0, level) - relevant * level)) + ridge / 2 * float(factor @ factor)
+
+    def step(factor: Matrix) -> Matrix:
+        chance = 1 / (1 + np.exp(-np.clip(values @ factor, -50, 50)))
+        gradient = values.T @ (share * (chance - relevant)) + ridge * factor
+        curvature = (values * (share * chance * (1 - chance))[:, None]).T @ values
+        found = np.linalg.solve(curvature + ridge * np.eye(len(factor)), gradient)
+        return np.asarray(found, dtype=np.float64)
+
+    factor = _descended(loss, step, values.shape[1])
+    names = best_of_question(sets[0][0].signals)
+    return Model(
+        signals=model.signals,
+        slope=float(factor[0]),
+        offset=float(factor[1]),
+        calibration=dict(zip(names, factor[2:].tolist(), strict=True)),
+    )
