@@ -78,3 +78,8 @@ def normalise_text(text: str) -> str:
 def normalise_question(text: str) -> str:
     """Return a question in the form of `normalise_text`, on one line, with single blanks and none around it."""
     return _BLANKS.sub(" ", normalise_text(text)).strip()
+
+
+def for_model(text: str) -> str:
+    """Return a text as models are given it: full-width letters, ligatures and the like in their plain form (NFKC)."""
+    return unicodedata.normalize("NFKC", text)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from schemas.chunks import Chunk, ChunkBatch, ChunkVectors, SparseVector, VectorBatch
-from streams.domain import bm25
+from streams.domain import bm25, normalise
 from streams.domain.generation import Generation
 from streams.errors import Invalid
 from streams.ports import Embedder
@@ -35,13 +35,13 @@ async def handle(batch: ChunkBatch, deps: Deps) -> Sequence[Outgoing]:
             field="dimension",
         )
     # A short page's only section often reads like the page itself: equal texts are embedded once.
-    texts = list(dict.fromkeys(chunk.text for chunk in chunks))
+    texts = list(dict.fromkeys(normalise.for_model(chunk.text) for chunk in chunks))
     dense = dict(zip(texts, await deps.embedder.embed_passages(texts), strict=True)) if texts else {}
     vectors = tuple(
         ChunkVectors(
             id=chunk.id,
             level=chunk.level,
-            dense=base64.b64encode(dense[chunk.text].astype("<f4").tobytes()).decode("ascii"),
+            dense=base64.b64encode(dense[normalise.for_model(chunk.text)].astype("<f4").tobytes()).decode("ascii"),
             sparse=_sparse(chunk, batch.language, deps.generation.average_length),
         )
         for chunk in chunks
