@@ -58,12 +58,10 @@ async def handle(message: Expected | LegResult, deps: Deps) -> Sequence[Outgoing
     if opened is None:
         opened = deps.joins[ticket] = Open()
         asyncio.get_running_loop().call_later(REMEMBERED, deps.joins.pop, ticket, None)
-    if not opened.join.add(message):
-        deps.counts["repeated"] += 1
+    if opened.answered or not opened.join.add(message):
+        deps.counts["late or repeated"] += 1
         return ()
     if isinstance(message, LegResult):
-        if opened.answered:
-            deps.counts["late"] += 1
         opened.changed.set()
         return ()
     waiting = sum(1 for other in deps.joins.values() if other.join.expected and not other.answered)
@@ -71,9 +69,10 @@ async def handle(message: Expected | LegResult, deps: Deps) -> Sequence[Outgoing
         opened.answered = True
         return [_error(message, deps, ErrorInfo(error_class="overloaded", message="too many questions are open"))]
     await _wait(opened, message, deps)
+    join, opened.join = opened.join, Join()  # what is remembered is that it was answered, not its hits
     opened.answered = True
     joined = deps.clock()
-    return [await _answer(message, opened.join, joined, deps)]
+    return [await _answer(message, join, joined, deps)]
 
 
 async def _wait(opened: Open, expected: Expected, deps: Deps) -> None:

@@ -1,0 +1,110 @@
+"""P(relevant), as arithmetic."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from streams.adapters import profiles
+from streams.adapters.onnx_embedder import MODEL
+from streams.domain.relevance import (
+    LEG_SIGNALS,
+    UNKNOWN_IDF,
+    Evidence,
+    Model,
+    Signal,
+    Weights,
+    coverage,
+    inverse_document_frequency,
+    relevance,
+    signals,
+)
+
+
+def evidence(**fields: object) -> Evidence:
+    given: dict[str, object] = {
+        "candidates": 3,
+        "scores": {"dense": {0: 0.8, 1: 0.4}, "sparse": {1: 6.0, 2: 3.0}},
+        "ranks": {"dense": {0: 1, 1: 2}, "sparse": {1: 1, 2: 2}},
+        "terms": [(0,), (0, 1), ()],
+        "idf": [1.0, 3.0],
+    }
+    return Evidence(**{**given, **fields})  # type: ignore[arg-type]
+
+
+def test_coverage_weighs_terms_by_how_rare_they_are() -> None:
+    assert coverage(evidence()).tolist() == [1 / 4, 4 / 4, 0.0]
+
+
+def test_idf_is_that_of_bm25_and_a_usual_one_where_nobody_counted() -> None:
+    assert inverse_document_frequency([2], 10, 1) == [math.log(1 + (10 - 2 + 0.5) / (2 + 0.5))]
+    assert inverse_document_frequency([], 0, 2) == [UNKNOWN_IDF, UNKNOWN_IDF]
+    assert inverse_document_frequency([12], 10, 1) == [math.log(1 + 0.5 / 12.5)]
+
+
+def test_signals_say_what_each_leg_says_of_each_candidate() -> None:
+    seen = signals(evidence())
+    assert seen["cosine"].tolist() == [0.8, 0.4, 0.4]  # not found: at most the list's last
+    assert seen["cosine_gap"].tolist() == pytest.approx([0.0, -0.4, -0.4])
+    assert seen["bm25_share"].tolist() == [0.0, 1.0, 0.5]  # not found in a list that was not cut: none
+    assert seen["bm25_idf"].tolist() == [0.0, 6 / 4, 3 / 4]
+    assert seen["dense_rank"].tolist() == pytest.approx([61 / 61, 61 / 62, 0.0])
+    assert seen["sparse_rank"].tolist() == pytest.approx([0.0, 61 / 61, 61 / 62])
+    assert seen["dense_z"].tolist() == pytest.approx([1.0, -1.0, -1.0], abs=1e-4)
+    assert seen["coverage_terms"].tolist() == pytest.approx([math.log(3) / 4, math.log(3), 0.0])
+
+
+def test_a_leg_that_is_silent_has_a_model_of_its_own() -> None:
+    def only(name: str) -> Model:
+        return Model(signals={name: Signal(center=0.0, scale=1.0, weight=1.0)}, slope=1.0, offset=0.0, calibration={})
+
+    weights = Weights(
+        embedder="m",
+        fitted_on=(),
+        models={
+            "dense+sparse": only("bm25_share"),
+            "dense": only("cosine"),
+            "sparse": only("bm25_share"),
+            "": only("coverage"),
+        },
+    )
+    alone = evidence(scores={"dense": {0: 0.8, 1: 0.4}}, ranks={"dense": {0: 1, 1: 2}})
+    assert relevance(weights, alone).tolist() == pytest.approx([1 / (1 + math.exp(-x)) for x in (0.8, 0.4, 0.4)])
+    neither = evidence(scores={}, ranks={})
+    assert relevance(weights, neither).tolist() == pytest.approx([1 / (1 + math.exp(-x)) for x in (0.25, 1.0, 0.0)])
+
+
+def test_what_a_question_found_at_best_moves_the_level_and_never_the_order() -> None:
+    signal = {"cosine": Signal(center=0.5, scale=0.1, weight=1.0)}
+    plain = Model(signals=signal, slope=2.0, offset=0.0, calibration={})
+    lifted = Model(signals=signal, slope=2.0, offset=-1.0, calibration={"coverage": 0.7})
+    by_name = {
+        name: relevance(Weights(embedder="m", fitted_on=(), models={"dense+sparse": model}), evidence())
+        for name, model in (("plain", plain), ("lifted", lifted))
+    }
+    assert by_name["lifted"][0] == pytest.approx(1 / (1 + math.exp(-(2.0 * 3.0 - 1.0 + 0.7 * 1.0))))
+    assert np.argsort(by_name["plain"]).tolist() == np.argsort(by_name["lifted"]).tolist()
+
+
+def test_every_signal_of_a_leg_is_zero_where_that_leg_is_absent() -> None:
+    for leg, others in (("dense", "sparse"), ("sparse", "dense")):
+        full = evidence()
+        alone = evidence(scores={others: full.scores[others]}, ranks={others: full.ranks[others]})
+        seen = signals(alone)
+        assert all(not seen[name].any() for name in LEG_SIGNALS[leg]), leg
+        assert set(LEG_SIGNALS[leg]) < set(seen)
+
+
+def test_the_shipped_weights_fit_the_shipped_embedder_and_prefer_what_both_legs_like() -> None:
+    weights = profiles.weights()[MODEL]
+    assert set(weights.models) == {"dense+sparse", "dense", "sparse", ""}
+    both = evidence(
+        scores={"dense": {0: 0.7, 1: 0.3, 2: 0.2}, "sparse": {0: 9.0, 1: 2.0}},
+        ranks={"dense": {0: 1, 1: 2, 2: 3}, "sparse": {0: 1, 1: 2}},
+        terms=[(0, 1), (0,), ()],
+    )
+    chance = relevance(weights, both)
+    assert chance.tolist() == sorted(chance, reverse=True)
+    assert ((chance >= 0) & (chance <= 1)).all()

@@ -1,0 +1,113 @@
+"""chunk: the guard's verdicts become messages, in parts that a record can carry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from schemas import codec
+from schemas.chunks import ChunkBatch
+from schemas.documents import Document, DocumentChange, DocumentStatus, Receipt
+from streams.adapters.memory import MemoryStores
+from streams.domain.generation import Generation
+from streams.errors import Invalid
+from streams.processors import chunk
+from streams.runner import Outcome, Runner
+from streams.wire import RawOutgoing, Record
+from topics import catalogue
+
+
+@pytest.fixture
+def deps() -> chunk.Deps:
+    generation = Generation(id="g1", model="m", dimension=64, average_length=100.0)
+    return chunk.Deps(versions=MemoryStores().versions, generation=generation)
+
+
+def change(version: int, content: str = "# Refunds\n\nWithin 30 days.", **fields: Any) -> DocumentChange:
+    given = {"tenant": "acme", "source": "help", "doc_id": "refunds", "version": version, "content": content}
+    return DocumentChange(**{**given, **fields})
+
+
+async def messages(deps: chunk.Deps, given: DocumentChange) -> list[Any]:
+    sent = await chunk.handle(given, deps)
+    assert {each.key for each in sent} == {catalogue.document_key(given.tenant, given.source, given.doc_id)}
+    return [each.message for each in sent]
+
+
+async def test_a_new_version_goes_to_the_log_and_in_parts_to_the_indexes(deps: chunk.Deps) -> None:
+    log, batch = await messages(deps, change(1))
+    assert isinstance(log, Document)
+    assert (log.change.version, len(log.content_hash)) == (1, 64)
+    assert isinstance(batch, ChunkBatch)
+    assert (batch.part, batch.parts, batch.language, batch.generation) == (0, 1, "en", "g1")
+    assert [each.level for each in batch.chunks] == ["document", "parent"]
+    assert all(each.embed for each in batch.chunks)
+
+
+async def test_a_long_version_is_sent_in_parts_that_a_record_can_carry(deps: chunk.Deps) -> None:
+    content = "\n\n".join(f"## Part {number}\n\n{'A sentence of it. ' * 150}" for number in range(300))
+    _, *batches = await messages(deps, change(1, content))
+    assert [(batch.part, batch.parts) for batch in batches] == [(n, len(batches)) for n in range(len(batches))]
+    assert len(batches) > 3
+    assert all(len(codec.encode(batch)) < 256 * 1024 for batch in batches)
+    assert all(len(batch.chunks) <= chunk.MOST_CHUNKS for batch in batches)
+
+
+async def test_a_repeat_repeats_its_messages(deps: chunk.Deps) -> None:
+    assert await messages(deps, change(1)) == await messages(deps, change(1))
+
+
+async def test_a_deletion_and_a_page_without_text_wait_for_nobody(deps: chunk.Deps) -> None:
+    for given in (change(1, "  \n"), change(2, "", op="delete")):
+        log, receipt = await messages(deps, given)
+        assert isinstance(log, Document)
+        assert isinstance(receipt, Receipt)
+        assert (receipt.writer, receipt.version, receipt.error) == ("chunk", given.version, None)
+
+
+async def test_a_lower_version_is_dropped_and_its_source_is_told(deps: chunk.Deps) -> None:
+    await messages(deps, change(7))
+    (status,) = await messages(deps, change(3))
+    assert isinstance(status, DocumentStatus)
+    assert (status.status, status.version) == ("failed", 3)
+    assert status.reason == "superseded: version 7 is accepted already"
+
+
+async def test_the_same_version_with_other_content_is_refused_by_name(deps: chunk.Deps) -> None:
+    await messages(deps, change(1))
+    with pytest.raises(Invalid) as refused:
+        await chunk.handle(change(1, "# Refunds\n\nNever."), deps)
+    assert refused.value.field == "version"
+
+
+async def test_the_same_words_in_another_unicode_form_are_the_same_content(deps: chunk.Deps) -> None:
+    await messages(deps, change(1, "# Zu\u0308rich\r\n\r\nOffen.\0"))
+    await messages(deps, change(1, "# Z\u00fcrich\n\nOffen."))
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (b'{"tenant":"acme","source":"help","doc_id":"a","version":4,"agents":["NO"]}', True),
+        (b'{"tenant":"ACME","source":"help","doc_id":"a","version":4}', False),
+        (b"\xff\xfe", False),
+        (b"[" * 100_000, False),
+        (None, False),
+    ],
+)
+async def test_a_source_is_told_of_its_bad_event_as_far_as_it_says_whose_it_is(
+    deps: chunk.Deps, record: Callable[..., Record], value: bytes | None, told: bool
+) -> None:
+    sent: list[RawOutgoing] = []
+
+    async def produce(outgoing: RawOutgoing) -> None:
+        sent.append(outgoing)
+
+    assert await Runner(chunk.CHUNK, deps, produce).run(record(value)) is Outcome.DEAD_LETTERED
+    assert [each.topic for each in sent] == ["document-changes.dlq", *(["document-status"] if told else [])]
+    if told:
+        status = codec.decode(sent[1].value or b"", DocumentStatus)
+        assert (status.status, status.version) == ("failed", 4)
+        assert "agents[0]" in (status.reason or "")
