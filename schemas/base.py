@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
@@ -18,7 +18,6 @@ Source = Annotated[str, msgspec.Meta(pattern=NAME_PATTERN, max_length=128, descr
 DocId = Annotated[str, msgspec.Meta(pattern=rf"^[^\x00-\x1f\x7f]+{END}", max_length=512)]
 Agent = Annotated[str, msgspec.Meta(pattern=NAME_PATTERN, max_length=128, description="an assistant of a tenant")]
 Version = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1, description="a monotonic integer given by the source")]
-Score = float
 Metadata = dict[str, str | int | float | bool | None]
 
 
@@ -38,8 +37,3 @@ class Schema:
     """The schema version that this code writes, by message name; older ones are read, newer ones refused."""
 
     CURRENT = 1
-
-
-def to_builtins(value: Any) -> Any:
-    """Return `value` as dicts, lists and scalars, as its JSON would read."""
-    return msgspec.to_builtins(value)

@@ -18,7 +18,7 @@ ContentType = Literal["text/markdown", "text/plain", "text/html"]
 Language = Annotated[str, msgspec.Meta(pattern=rf"^[a-z]{{2,3}}{END}", description="ISO 639 code, lower case")]
 Content = Annotated[str, msgspec.Meta(max_length=MAX_CONTENT)]
 Title = Annotated[str, msgspec.Meta(max_length=MAX_TITLE)]
-Tag = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
+Tag = Annotated[str, msgspec.Meta(pattern=rf"^[^\x00-\x1f\x7f]+{END}", min_length=1, max_length=256)]
 
 
 class DocKey(Value, order=True, frozen=True, kw_only=True):

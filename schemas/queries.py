@@ -16,6 +16,9 @@ Leg = Literal["dense", "sparse", "fulltext", "qa", "graph"]
 LegStatus = Literal["ok", "empty", "timeout", "error", "skipped"]
 
 
+Directory = Annotated[str, msgspec.Meta(pattern=rf"^[^\x00-\x1f\x7f]*{END}", max_length=512)]
+
+
 class Turn(Value, frozen=True, kw_only=True):
     """An earlier turn of the conversation."""
 
@@ -28,7 +31,7 @@ class Filters(Value, frozen=True, kw_only=True):
 
     sources: tuple[Source, ...] = ()
     tags: tuple[Tag, ...] = ()  # any of them
-    directory: str = ""  # prefix of the doc id
+    directory: Directory = ""  # a folder of doc ids
     kinds: tuple[Literal["document", "qa"], ...] = ()
 
 

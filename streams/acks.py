@@ -48,6 +48,11 @@ class OrderedAcks:
         self._partitions.clear()
 
     @property
+    def epoch(self) -> int:
+        """Changes whenever everything in flight is forgotten."""
+        return self._epoch
+
+    @property
     def in_flight(self) -> int:
         """The number of records not yet acknowledged."""
         return sum(len(waiting) for waiting in self._partitions.values())

@@ -12,19 +12,22 @@ from typing import Any
 import aiokafka
 import aiokafka.errors
 import faust
+from faust.exceptions import ProducerSendError
 from faust.transport.drivers import aiokafka as driver
 from faust.types import EventT, StreamT
 
 from streams.dispatch import Dispatcher
-from streams.processor import Processor
-from streams.runner import Runner, Undeliverable
+from streams.errors import BrokerUnavailable, Undeliverable
+from streams.processor import Ack, Processor
+from streams.runner import Runner
 from streams.settings import KAFKA, Settings, need
 from streams.wire import RawOutgoing, Record
-from topics.topic import LARGEST_RECORD
+from topics.topic import DEAD_LETTER_HEADERS, LARGEST_RECORD
 
 log = logging.getLogger(__name__)
 
-DRAIN = 5.0  # seconds in which a stopping worker may finish what it has in flight
+DRAIN = 2.0  # seconds in which a stopping worker may finish what it has in flight
+LINGER = 0.5  # seconds in which a stopping worker still reads, if its records are parts of what is in flight
 COMMIT_INTERVAL = 0.5  # seconds; what was acknowledged since the last commit is repeated after a crash
 
 
@@ -36,6 +39,7 @@ class Worker:
         self.failed: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
         self.assigned = asyncio.Event()
         self._stopping = False
+        self._watching: asyncio.Task[None] | None = None
         self._app = _app(processor, settings)
         runner = Runner(processor, deps, self._produce)
         self._dispatcher = Dispatcher(runner, stop=self._fail)
@@ -47,12 +51,23 @@ class Worker:
     async def start(self) -> None:
         """Join the consumer group and begin to work."""
         await self._app.start()
+        self._watching = asyncio.create_task(self._watch())
+
+    async def _watch(self) -> None:
+        """Notice that Faust gave up by itself: nothing would be consumed any more."""
+        await self._app.wait_until_stopped()
+        if not self._stopping:
+            self._fail(self._app.crash_reason or RuntimeError(f"{self.processor.name}: the consumer stopped"))
 
     async def stop(self) -> None:
         """Take no more, finish what is in flight, commit, leave the group."""
+        if self.processor.ack is Ack.ON_RECEIPT:
+            await asyncio.sleep(LINGER)  # open joins still take what they wait for
         self._stopping = True
         await self._dispatcher.drain(DRAIN)
         await self._app.stop()
+        if self._watching is not None:
+            self._watching.cancel()
 
     async def _consume(self, stream: StreamT[bytes]) -> None:
         async for event in stream.noack().events():
@@ -70,10 +85,8 @@ class Worker:
                 timestamp=None,
                 headers=dict(outgoing.headers),
             )
-        except aiokafka.errors.MessageSizeTooLargeError as error:
-            raise Undeliverable(
-                f"a record of {len(outgoing.value or b'')} bytes is too large for {outgoing.topic}"
-            ) from error
+        except (aiokafka.errors.KafkaError, ProducerSendError, OSError) as error:
+            raise _translated(outgoing, error) from error
 
     async def _revoked(self, *_: Any, **__: Any) -> None:
         self._dispatcher.rebalanced()
@@ -84,6 +97,14 @@ class Worker:
     def _fail(self, error: BaseException) -> None:
         if not self.failed.done():
             self.failed.set_result(error)
+
+
+def _translated(outgoing: RawOutgoing, error: Exception) -> Exception:
+    # Faust wraps what the client library raises before it sends.
+    cause = error.__cause__ if isinstance(error, ProducerSendError) and error.__cause__ else error
+    if isinstance(cause, aiokafka.errors.MessageSizeTooLargeError | aiokafka.errors.RecordTooLargeError):
+        return Undeliverable(f"a record of {len(outgoing.value or b'')} bytes is too large for {outgoing.topic}")
+    return BrokerUnavailable(f"{outgoing.topic}: {cause or type(cause).__name__}")
 
 
 def _record(event: EventT[bytes]) -> Record:
@@ -102,8 +123,11 @@ def _record(event: EventT[bytes]) -> Record:
 
 
 def _app(processor: Processor, settings: Settings) -> faust.App:
+    folder = settings.data_dir / "faust" / processor.name
+    folder.mkdir(parents=True, exist_ok=True)
     app = faust.App(
         processor.group,
+        datadir=str(folder),
         # Without a prefix Faust reads variables such as WEB_PORT, which a Kubernetes service of that name sets.
         env_prefix="RANKSTREAM_FAUST",
         broker=f"kafka://{need(settings.kafka, KAFKA).replace(',', ';')}",
@@ -124,7 +148,7 @@ def _app(processor: Processor, settings: Settings) -> faust.App:
         producer_acks=-1,
         producer_linger=0.0 if processor.latency else 0.005,
         producer_request_timeout=15.0,
-        producer_max_request_size=LARGEST_RECORD + 65_536,
+        producer_max_request_size=LARGEST_RECORD + 2 * DEAD_LETTER_HEADERS,
         consumer_max_fetch_size=LARGEST_RECORD,
         consumer_auto_offset_reset="earliest",
         web_enabled=False,

@@ -41,11 +41,14 @@ class MicroBatcher:
         self._most_queued = most_queued  # texts
         self._jobs: deque[_Job] = deque()
         self._queued = 0
+        self._closed = False
         self._arrived = asyncio.Event()
         self._worker: asyncio.Task[None] | None = None
 
     async def __call__(self, texts: Sequence[str]) -> Vectors:
         """Return the vectors of `texts`, row by row; raise Transient when too much is queued."""
+        if self._closed:
+            raise Transient("the model was closed")
         if self._queued and self._queued + len(texts) > self._most_queued:
             raise Transient(f"the model has {self._queued} texts in its queue")
         if self._worker is None or self._worker.done():
@@ -85,13 +88,17 @@ class MicroBatcher:
         except Exception as error:
             for job in jobs:
                 if not job.result.done():
-                    job.result.set_exception(error)
+                    job.result.set_exception(Transient(f"the model failed: {error}"))
             return
         for job, rows in zip(jobs, np.split(vectors, np.cumsum([len(job.texts) for job in jobs])[:-1]), strict=True):
             if not job.result.done():
                 job.result.set_result(rows)
 
     async def close(self) -> None:
-        """Stop taking work."""
+        """Take no more, and tell those who wait."""
+        self._closed = True
         if self._worker is not None:
             self._worker.cancel()
+        for job in self._jobs:
+            if not job.result.done():
+                job.result.set_exception(Transient("the model was closed"))

@@ -134,7 +134,8 @@ async def _publish_version(of: Resources) -> publish_version.Deps:
 
 
 async def _prepare(of: Resources) -> prepare.Deps:
-    generations = CachedGenerations(await of.generations())
+    await of.generations()
+    generations = CachedGenerations(PostgresGenerations(pool=await of.pool("reads")))
     return prepare.Deps(profiles=of.profiles, generations=generations, clock=time.time)
 
 

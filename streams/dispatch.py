@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter
 from collections.abc import Callable
 
 from streams.acks import OrderedAcks, Ticket
 from streams.processor import Ack
-from streams.runner import CannotContinue, Outcome, Runner
+from streams.runner import Runner
 from streams.wire import Record
 
 log = logging.getLogger(__name__)
@@ -25,11 +24,16 @@ class Dispatcher:
         self._slots = asyncio.Semaphore(runner.processor.in_flight)
         self._last_of_key: dict[bytes, asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self.outcomes: Counter[Outcome] = Counter()
+        self._closed = False
 
     async def submit(self, record: Record, ack: Callable[[], None]) -> None:
         """Take a record; waits while too many are in flight. Records of a partition must come in offset order."""
+        epoch = self._acks.epoch
         await self._slots.acquire()
+        if self._closed or epoch != self._acks.epoch:
+            # It was waiting when the partitions moved, or the worker stopped: it comes again to whoever has them.
+            self._slots.release()
+            return
         ticket = self._acks.start(record.topic, record.partition, ack)
         if self._runner.processor.ack is Ack.ON_RECEIPT:
             self._acks.finish(ticket)
@@ -44,10 +48,10 @@ class Dispatcher:
         try:
             if previous is not None:
                 await asyncio.wait([previous])
-            self.outcomes[await self._runner.run(record)] += 1
+            await self._runner.run(record)
             if not ticket.done:
                 self._acks.finish(ticket)
-        except CannotContinue as error:
+        except Exception as error:
             self._stop(error)
         finally:
             self._slots.release()
@@ -57,6 +61,9 @@ class Dispatcher:
     def rebalanced(self) -> None:
         """Forget what is in flight: its records come again to whoever owns their partitions now."""
         self._acks.drop_all()
+        if self._runner.processor.ack is Ack.AFTER_OUTPUT:
+            for task in self._tasks:
+                task.cancel()
 
     @property
     def in_flight(self) -> int:
@@ -65,11 +72,11 @@ class Dispatcher:
 
     async def drain(self, seconds: float) -> None:
         """Let what is in flight finish for up to `seconds`, then cancel it; nothing unfinished is acknowledged."""
-        if not self._tasks:
-            return
-        _, unfinished = await asyncio.wait(self._tasks, timeout=seconds)
-        for task in unfinished:
-            task.cancel()
-        if unfinished:
+        self._closed = True
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=seconds)
+        if unfinished := set(self._tasks):
             log.warning("%s: %d records given back unfinished", self._runner.processor.name, len(unfinished))
+            for task in unfinished:
+                task.cancel()
             await asyncio.wait(unfinished, timeout=1.0)

@@ -3,9 +3,14 @@
 RankstreamError
 ├── ConfigurationError      a setting is wrong or missing: one line, exit 2
 ├── Invalid                 the input is wrong and will stay wrong: dead letter at once, or an error reply
+│   └── Undeliverable       an output that the broker refuses for what it is
 ├── Transient               an outside system failed and may recover: retry with back-off
 │   └── StoreUnavailable    a store that writers wait for, without a limit
+│       └── BrokerUnavailable   the broker did not take an output
+├── CannotContinue          not even a dead letter can be produced: the process must stop
 └── NoReply                 no reply came by the deadline
+
+Beside it stands schemas.codec.InvalidMessage: bytes that are not the message they should be.
 """
 
 from __future__ import annotations
@@ -28,12 +33,24 @@ class Invalid(RankstreamError):
         self.message = message
 
 
+class Undeliverable(Invalid):
+    """An output that the broker refuses for what it is (too large); asking again cannot help."""
+
+
 class Transient(RankstreamError):
     """An outside system failed and may recover."""
 
 
 class StoreUnavailable(Transient):
     """A store cannot be reached."""
+
+
+class BrokerUnavailable(StoreUnavailable):
+    """The broker did not take an output."""
+
+
+class CannotContinue(RankstreamError):
+    """Not even the dead letter could be produced, or a setting is wrong: stop without acknowledging."""
 
 
 class NoReply(RankstreamError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Sequence
 
 from streams.app import Worker
@@ -11,6 +12,8 @@ from streams.errors import ConfigurationError, RankstreamError
 from streams.processor import Processor
 from streams.processors import catalogue
 from streams.settings import Settings
+
+log = logging.getLogger(__name__)
 
 READY_SECONDS = 60.0
 
@@ -47,7 +50,10 @@ class Fleet:
 
     async def stop(self) -> None:
         """Stop all workers, then close the stores."""
-        await asyncio.gather(*(worker.stop() for worker in self._workers), return_exceptions=True)
+        stopped = await asyncio.gather(*(worker.stop() for worker in self._workers), return_exceptions=True)
+        for worker, error in zip(self._workers, stopped, strict=True):
+            if isinstance(error, Exception):
+                log.warning("%s did not stop cleanly: %s", worker.processor.name, error)
         await self._resources.close()
 
 

@@ -15,7 +15,14 @@ from schemas.base import Message
 from schemas.codec import InvalidMessage
 from schemas.dead_letters import ErrorClass
 from streams import wire
-from streams.errors import Invalid, StoreUnavailable, Transient
+from streams.errors import (
+    BrokerUnavailable,
+    CannotContinue,
+    ConfigurationError,
+    Invalid,
+    StoreUnavailable,
+    Transient,
+)
 from streams.processor import Failure, OnFailure, Processor
 from streams.wire import Outgoing, RawOutgoing, Record
 
@@ -24,16 +31,9 @@ log = logging.getLogger(__name__)
 Produce = Callable[[RawOutgoing], Awaitable[None]]
 
 ATTEMPTS = 5
+ANSWER_ATTEMPTS = 3  # to send an answer; its sender waits
 FIRST_BACK_OFF = 0.1  # seconds
 LONGEST_BACK_OFF = 5.0  # seconds
-
-
-class Undeliverable(Exception):
-    """A record that the broker refuses for what it is (too large); asking again cannot help."""
-
-
-class CannotContinue(Exception):
-    """Not even the dead letter could be produced: the process must stop without acknowledging."""
 
 
 class Outcome(Enum):
@@ -70,13 +70,15 @@ class Runner:
     async def run(self, record: Record) -> Outcome:
         """Handle one record to its end; raises nothing but CannotContinue (and cancellation)."""
         message: Message | None = None
+        outputs: Sequence[Outgoing] | None = None
         attempts = 0
         while True:
             attempts += 1
             try:
                 if message is None:
                     message = self.processor.reads(record, self.processor.source)
-                outputs = await self._handle(message)
+                if outputs is None:
+                    outputs = await self._handle(message)
                 await self._send(outputs, record)
                 return Outcome.DONE
             except _Expired:
@@ -85,6 +87,9 @@ class Runner:
                 if self._may_retry(error, attempts):
                     await self._back_off(error, attempts)
                     continue
+                if isinstance(error, ConfigurationError) and self.processor.on_failure is OnFailure.DEAD_LETTER:
+                    # Every record would fail alike: a wrong setting is no reason to empty a topic into dead letters.
+                    raise CannotContinue(str(error)) from error
                 failure = Failure(
                     record=record,
                     message=message,
@@ -108,7 +113,7 @@ class Runner:
 
     def _may_retry(self, error: Exception, attempts: int) -> bool:
         if self.processor.on_failure is OnFailure.ANSWER:
-            return False
+            return isinstance(error, BrokerUnavailable) and attempts < ANSWER_ATTEMPTS
         if isinstance(error, StoreUnavailable):
             return True  # a writer waits for its store, however long
         return isinstance(error, Transient) and attempts < ATTEMPTS
@@ -129,13 +134,14 @@ class Runner:
                 outputs = processor.failed(failure, self._deps)
             except Exception:
                 log.exception("%s: could not say what failed", processor.name)
-        answered = processor.on_failure is OnFailure.ANSWER and len(outputs) > 0
-        try:
-            if not answered:
+        answered = processor.on_failure is OnFailure.ANSWER and await self._answered(outputs, failure.record)
+        if not answered:
+            try:
                 await self._produce(dead_letter(failure, processor))
-            await self._send(outputs, failure.record)
-        except Exception as error:
-            raise CannotContinue(f"{processor.name}: the dead letter could not be produced: {error}") from error
+                if processor.on_failure is OnFailure.DEAD_LETTER:
+                    await self._send(outputs, failure.record)
+            except Exception as error:
+                raise CannotContinue(f"{processor.name}: the dead letter could not be produced: {error}") from error
         log.warning(
             "%s: %s[%d]@%d %s: %s",
             processor.name,
@@ -146,6 +152,15 @@ class Runner:
             _one_line(failure.error),
         )
         return Outcome.ANSWERED if answered else Outcome.DEAD_LETTERED
+
+    async def _answered(self, outputs: Sequence[Outgoing], cause: Record) -> bool:
+        """Send the answer that says what failed; false when there is none, or it cannot be delivered."""
+        try:
+            await self._send(outputs, cause)
+        except Exception as error:
+            log.warning("%s: an answer could not be delivered: %s", self.processor.name, error)
+            return False
+        return len(outputs) > 0
 
     async def _send(self, outputs: Sequence[Outgoing], cause: Record) -> None:
         if len(outputs) == 1:
@@ -159,7 +174,7 @@ def classify(error: BaseException) -> ErrorClass:
     match error:
         case InvalidMessage():
             return error.kind
-        case Invalid() | Undeliverable():
+        case Invalid():
             return "validation"
         case TimeoutError():
             return "timeout"

@@ -12,6 +12,8 @@ MINUTE = 60_000
 DAY = 24 * 60 * MINUTE
 LARGEST_RECORD = 8 * 1024 * 1024  # bytes; more than the largest document a source may send, so that it is refused by us
 
+DEAD_LETTER_HEADERS = 65_536  # bytes; a record of the largest size must still fit with what is said about it
+
 Cleanup = Literal["delete", "compact"]
 
 
@@ -48,6 +50,6 @@ class Topic:
             key=self.key,
             partitions=self.partitions,
             retention_ms=30 * DAY,
-            largest_record=self.largest_record,
+            largest_record=self.largest_record + DEAD_LETTER_HEADERS,
             summary=f"dead letters of `{self.name}`, bytes and key unchanged",
         )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 
 from streams.domain.generation import Generation
+from streams.errors import StoreUnavailable
 from streams.ports import Generations
 
 
@@ -16,10 +18,16 @@ class CachedGenerations:
         self._seconds = seconds
         self._known: Generation | None = None
         self._until = 0.0
+        self._asking = asyncio.Lock()
 
     async def live(self) -> Generation:
-        """Return the live generation."""
-        if self._known is None or time.monotonic() >= self._until:
-            self._known = await self._inner.live()
-            self._until = time.monotonic() + self._seconds
-        return self._known
+        """Return the live generation; the last one known while the database cannot be asked."""
+        async with self._asking:  # one asks, the others take its answer
+            if self._known is None or time.monotonic() >= self._until:
+                try:
+                    self._known = await self._inner.live()
+                except StoreUnavailable:
+                    if self._known is None:
+                        raise
+                self._until = time.monotonic() + self._seconds
+            return self._known

@@ -30,9 +30,9 @@ WRITE_SECONDS = 30.0
 QUERY_SECONDS = 2.0
 # While a writer holds a document it writes vectors, in several calls of up to 30 s.
 HOLD_SECONDS = 120.0
-# What a stopped client (not a dead one: its sockets are closed) may cost others that wait for its document.
 # Reads in progress; the loop alone would not keep an abandoned one.
 _READS: set[asyncio.Task[list[DictRow]]] = set()
+# What a stopped client (not a dead one: its sockets are closed) may cost others that wait for its document.
 _SESSION = "SET lock_timeout = '30s'; SET idle_in_transaction_session_timeout = '120s'"
 _KEEPALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 20_000}
 

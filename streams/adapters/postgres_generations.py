@@ -32,7 +32,7 @@ class PostgresGenerations:
         async with postgres.transaction(self._pool, "read the live generation") as connection:
             row = await (await connection.execute(sql("generation_live"))).fetchone()
         if row is None:
-            raise ConfigurationError("no generation is live: `rankstream topics apply` makes the first one")
+            raise ConfigurationError("no generation is live; the first processor that starts makes one")
         return Generation(**row)
 
     async def ensure(

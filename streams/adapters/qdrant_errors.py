@@ -10,7 +10,7 @@ import httpx
 from qdrant_client.common.client_exceptions import QdrantException
 from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 
-from streams.errors import ConfigurationError, Invalid, RankstreamError, StoreUnavailable, Transient
+from streams.errors import ConfigurationError, Invalid, RankstreamError, StoreUnavailable
 
 _GONE = (502, 503, 504)  # what a proxy says of a server that is not there
 
@@ -34,7 +34,7 @@ async def translated(
         cause = getattr(error, "source", error)
         raise StoreUnavailable(f"qdrant is not there to {doing}: {cause or type(cause).__name__}") from error
     except QdrantException as error:
-        raise Transient(f"qdrant is too busy to {doing}: {error}") from error
+        raise StoreUnavailable(f"qdrant is too busy to {doing}: {error}") from error
 
 
 def _by_status(doing: str, error: UnexpectedResponse, missing: type[RankstreamError]) -> RankstreamError:
@@ -43,9 +43,9 @@ def _by_status(doing: str, error: UnexpectedResponse, missing: type[RankstreamEr
     if status in (401, 403):
         return ConfigurationError(f"QDRANT_API_KEY: qdrant refused to {doing}: {said}")
     if status == 404:
-        return missing(f"qdrant has no collection to {doing}: {said}; `rankstream topics apply` makes it")
+        return missing(f"qdrant has no collection to {doing}: {said}; a processor makes it when it starts")
     if status in _GONE:
         return StoreUnavailable(f"qdrant is not there to {doing}: {said}")
     if status in (408, 429) or status >= 500:
-        return Transient(f"qdrant could not {doing}: {said}")
+        return StoreUnavailable(f"qdrant could not {doing}: {said}")
     return Invalid(f"qdrant refused to {doing}: {said}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from typing import TYPE_CHECKING
 
@@ -49,8 +50,13 @@ async def _run(found: settings.Settings, names: tuple[str, ...]) -> int:
     finally:
         working.cancel()
         waiting.cancel()
-        async with asyncio.timeout(STOP):
-            await fleet.stop()
+        await asyncio.gather(working, waiting, return_exceptions=True)
+        try:
+            async with asyncio.timeout(STOP):
+                await fleet.stop()
+        except TimeoutError:
+            console.note(f"not everything stopped within {STOP:g} s; what was not acknowledged comes again")
+            os._exit(1)
     console.note("stopped")
     return 0
 

@@ -84,6 +84,7 @@ def _judge(query: PreparedQuery, results: Mapping[Leg, LegResult], found: Mappin
     counted = results.get("fulltext")
     return Evidence(
         candidates=len(found),
+        asked=query.candidates,
         scores={
             leg: {place: each.legs[leg].score for place, each in enumerate(found.values()) if leg in each.legs}
             for leg, result in results.items()

@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 
 Column = NDArray[np.float64]  # a number a candidate
 
-FULL = 100  # a list this long was cut: what it lacks may be anything up to its last score
 UNKNOWN_IDF = 5.0  # of every term, where nobody counted them
-RRF_K = 60
+RANK_K = 60  # of the rank signals, as in reciprocal rank fusion
 
 # What each leg contributes to; the others need no leg but the candidates' texts.
 LEG_SIGNALS: Mapping[str, frozenset[str]] = {
@@ -48,6 +47,7 @@ class Evidence:
     ranks: Mapping[str, Mapping[int, int]]
     terms: Sequence[Sequence[int]]  # by candidate: which of the question's terms it has
     idf: Sequence[float]  # by term
+    asked: int = 100  # candidates a leg: a list this long was cut, and what it lacks may have up to its last score
 
 
 class Signal(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -131,11 +131,11 @@ class _Leg:
             nothing = np.zeros(evidence.candidates)
             return cls(score=nothing, z=nothing, reciprocal=nothing, best=0.0, peak=0.0)
         values = np.fromiter(scores.values(), dtype=float)
-        lowest = 0.0 if bounded and len(values) < FULL else float(values.min())
+        lowest = 0.0 if bounded and len(values) < evidence.asked else float(values.min())
         score = np.full(evidence.candidates, lowest)
         score[list(scores)] = values
         reciprocal = np.zeros(evidence.candidates)
-        reciprocal[list(ranks)] = (RRF_K + 1) / (RRF_K + np.fromiter(ranks.values(), dtype=float))
+        reciprocal[list(ranks)] = (RANK_K + 1) / (RANK_K + np.fromiter(ranks.values(), dtype=float))
         spread, mean, best = float(values.std()) + 1e-6, float(values.mean()), float(values.max())
         z = np.clip((score - mean) / spread, -3.0, 6.0)
         return cls(score=score, z=z, reciprocal=reciprocal, best=best, peak=(best - mean) / spread)

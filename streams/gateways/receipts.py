@@ -50,6 +50,8 @@ class Receipts:
             log.warning("a receipt cannot be read: %s", error)
             return
         for version, receipt in self._waiting.get(status.key, ()):
-            if version <= status.version and not receipt.done():
+            # A higher version that is live has replaced this one; one that failed has not.
+            ends = version == status.version or (version < status.version and status.status != "failed")
+            if ends and not receipt.done():
                 receipt.set_result(status)
                 self.last = asyncio.get_running_loop().time()

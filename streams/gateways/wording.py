@@ -20,6 +20,8 @@ _PATTERNS = {
     "profile": "may have only a-z, 0-9 and '-', and at least one of them",
     "language": "must be an ISO 639 code of two or three small letters, such as 'en'",
     "doc_id": "must not be empty or hold control characters such as line breaks",
+    "tags": "must not be empty or hold control characters such as line breaks",
+    "directory": "must not hold control characters such as line breaks",
     "query_id": "must not be empty or hold spaces, control characters or letters beyond ASCII",
 }
 _BOUND = re.compile(r"^Expected `(?P<type>\w+)` (?P<length>of length )?(?P<sign><=|>=) (?P<limit>-?\d+)$")

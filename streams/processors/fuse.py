@@ -17,7 +17,7 @@ from streams.domain import ranking, scope
 from streams.domain.join import Join, wait_until
 from streams.domain.profile import Profile
 from streams.domain.relevance import Weights
-from streams.errors import RankstreamError
+from streams.errors import Invalid, RankstreamError
 from streams.ports import PassageReader
 from streams.processor import Ack, Failure, OnFailure, Processor
 from streams.wire import Outgoing
@@ -28,6 +28,9 @@ log = logging.getLogger(__name__)
 OPEN_JOINS = 2_000  # beyond these a question is answered as overloaded
 REMEMBERED = 60.0  # seconds for which results without a question, and answered questions, are kept
 FENCE_SECONDS = 2.0  # at most, for reading the passages
+LEAST_FENCE = 0.1  # seconds, however near the deadline
+LATE = 1.0  # seconds after a deadline from which nobody reads the reply
+MOST_REMEMBERED = 20_000  # tickets
 
 
 @dataclass(eq=False)
@@ -53,26 +56,41 @@ class Deps:
 
 async def handle(message: Expected | LegResult, deps: Deps) -> Sequence[Outgoing]:
     """Take a leg's result; or take a question, wait for its legs and answer it."""
-    ticket = message.query.ticket if isinstance(message, Expected) else message.ticket
-    opened = deps.joins.get(ticket)
-    if opened is None:
-        opened = deps.joins[ticket] = Open()
-        asyncio.get_running_loop().call_later(REMEMBERED, deps.joins.pop, ticket, None)
+    opened = _open(message, deps)
     if opened.answered or not opened.join.add(message):
         deps.counts["late or repeated"] += 1
         return ()
     if isinstance(message, LegResult):
         opened.changed.set()
         return ()
-    waiting = sum(1 for other in deps.joins.values() if other.join.expected and not other.answered)
-    if waiting > OPEN_JOINS:
+    if message.query.deadline + LATE < deps.clock():
+        deps.counts["expired"] += 1
+        opened.answered = True
+        return ()
+    if deps.counts["waiting"] >= OPEN_JOINS:
         opened.answered = True
         return [_error(message, deps, ErrorInfo(error_class="overloaded", message="too many questions are open"))]
-    await _wait(opened, message, deps)
-    join, opened.join = opened.join, Join()  # what is remembered is that it was answered, not its hits
-    opened.answered = True
+    deps.counts["waiting"] += 1
+    try:
+        await _wait(opened, message, deps)
+    finally:
+        deps.counts["waiting"] -= 1
+        join, opened.join = opened.join, Join()  # what is remembered is that it was answered, not its hits
+        opened.answered = True
     joined = deps.clock()
     return [await _answer(message, join, joined, deps)]
+
+
+def _open(message: Expected | LegResult, deps: Deps) -> Open:
+    ticket = message.query.ticket if isinstance(message, Expected) else message.ticket
+    opened = deps.joins.get(ticket)
+    if opened is None:
+        opened = deps.joins[ticket] = Open()
+        asyncio.get_running_loop().call_later(REMEMBERED, deps.joins.pop, ticket, None)
+        if len(deps.joins) > MOST_REMEMBERED:
+            # The oldest was answered or never asked: an open question is not that old.
+            del deps.joins[next(iter(deps.joins))]
+    return opened
 
 
 async def _wait(opened: Open, expected: Expected, deps: Deps) -> None:
@@ -94,9 +112,12 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
     results = {leg: join.results[leg] for leg in query.legs if leg in join.results}
     wanted = list(dict.fromkeys(hit.chunk_id for result in results.values() for hit in result.hits))
     try:
-        async with asyncio.timeout(FENCE_SECONDS):
+        async with asyncio.timeout(min(FENCE_SECONDS, max(LEAST_FENCE, query.deadline - joined))):
             live = await deps.passages.resolve(scope.of(query), wanted, query.terms) if wanted else {}
             lag = await _lag(expected, deps)
+    except Invalid as error:
+        info = ErrorInfo(error_class="validation", message=error.message, field=error.field)
+        return _error(expected, deps, info, legs=ranking.reports(expected, results))
     except (RankstreamError, TimeoutError) as error:
         # Without the fence a deleted or foreign text could get through: no passages rather than wrong ones.
         log.warning("fence unavailable: %s", error)

@@ -38,5 +38,6 @@ INDEX_VECTORS = Processor(
     sinks=(catalogue.RECEIPTS,),
     handle=handle,
     failed=parts.failed_as("vectors"),
+    time_limit=150.0,  # longer than the stores' own limits: an outage is theirs to tell
     in_flight=4,  # each holds a database connection while Qdrant writes
 )

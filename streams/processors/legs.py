@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
+from schemas.dead_letters import ErrorClass
 from schemas.queries import Hit, Leg, LegResult, LegStatus, PreparedQuery
 from streams.processor import Failure, OnFailure, Processor
 from streams.wire import Outgoing
 from topics import catalogue
+
+log = logging.getLogger(__name__)
 
 Search = Callable[[PreparedQuery, Any], Awaitable["Found"]]
 
@@ -61,10 +65,9 @@ def retrieval(leg: Leg, *, summary: str, search: Search) -> Processor:
         if not isinstance(query, PreparedQuery) or leg not in query.legs:
             return ()
         status: LegStatus = "timeout" if failure.error_class == "timeout" else "error"
-        reason = str(failure.error) or type(failure.error).__name__
-        if failure.error_class == "bug":
-            reason = type(failure.error).__name__
-        result = LegResult(query_id=query.query_id, ticket=query.ticket, leg=leg, status=status, reason=reason[:500])
+        reason = _REASONS.get(failure.error_class, "the search failed")
+        log.warning("%s: %s", leg, failure.error)
+        result = LegResult(query_id=query.query_id, ticket=query.ticket, leg=leg, status=status, reason=reason)
         return [_outgoing(result)]
 
     return Processor(
@@ -81,6 +84,14 @@ def retrieval(leg: Leg, *, summary: str, search: Search) -> Processor:
         deadline=deadline,
         latency=True,
     )
+
+
+# What a caller is told; hosts, ports and users of our stores stay in our logs.
+_REASONS: Mapping[ErrorClass, str] = {
+    "timeout": "no answer in time",
+    "transient-exhausted": "its store is not available",
+    "validation": "its store refused the question",
+}
 
 
 def _outgoing(result: LegResult) -> Outgoing:

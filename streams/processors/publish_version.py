@@ -9,7 +9,7 @@ import msgspec
 
 from schemas.documents import DocumentStatus, Receipt
 from streams.ports import VectorIndex, VersionStore
-from streams.processor import Processor
+from streams.processor import Failure, Processor
 from streams.wire import Outgoing
 from topics import catalogue
 
@@ -28,7 +28,12 @@ async def handle(receipt: Receipt, deps: Deps) -> Sequence[Outgoing]:
     if publication is None:
         return ()
     if publication.rewrite:
-        await deps.vectors.rewrite(receipt.generation, publication.rewrite, publication.agents, publication.tags)
+        # Under the lock: a worker that slept must not write what a higher version has replaced.
+        async with deps.versions.hold(receipt.key, receipt.version, receipt.generation) as wanted:
+            if wanted:
+                await deps.vectors.rewrite(
+                    receipt.generation, publication.rewrite, publication.agents, publication.tags
+                )
 
     async def remove(chunk_ids: Sequence[str]) -> None:
         await deps.vectors.remove(receipt.generation, chunk_ids)
@@ -47,11 +52,31 @@ def _superseded(by: DocumentStatus, version: int) -> DocumentStatus:
     return msgspec.structs.replace(by, version=version, status="failed", chunks=0, reason=reason)
 
 
+def failed(failure: Failure, _: Deps) -> Sequence[Outgoing]:
+    """Tell the source that its version will not be published."""
+    receipt = failure.message
+    if not isinstance(receipt, Receipt):
+        return ()
+    status = DocumentStatus(
+        tenant=receipt.tenant,
+        source=receipt.source,
+        doc_id=receipt.doc_id,
+        version=receipt.version,
+        generation=receipt.generation,
+        status="failed",
+        reason=f"{failure.error_class}: {failure.error}"[:1000],
+    )
+    key = catalogue.document_key(receipt.tenant, receipt.source, receipt.doc_id)
+    return [Outgoing(topic=catalogue.DOCUMENT_STATUS, key=key, message=status)]
+
+
 PUBLISH_VERSION = Processor(
     name="publish-version",
     summary="flips complete versions to live and removes what they replaced",
     source=catalogue.RECEIPTS,
     sinks=(catalogue.DOCUMENT_STATUS,),
     handle=handle,
+    failed=failed,
+    time_limit=150.0,  # longer than the stores' own limits: an outage is theirs to tell
     in_flight=4,
 )

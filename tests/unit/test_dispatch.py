@@ -112,10 +112,42 @@ async def test_a_record_that_cannot_even_be_dead_lettered_stops_the_worker_unack
     assert "broker down" in str(bench.stopped[0])
 
 
-async def test_after_a_rebalance_nothing_old_is_acknowledged(record: Callable[..., Record]) -> None:
-    bench = Bench()
+async def test_after_a_rebalance_nothing_old_is_acknowledged_not_even_what_was_waiting(
+    record: Callable[..., Record],
+) -> None:
+    bench = Bench(in_flight=1)
     await bench.submit(record, "a", b"a")
+    waiting = asyncio.create_task(bench.submit(record, "b", b"b"))
+    await bench.settle()
     bench.dispatcher.rebalanced()
     bench.gate("a").set()
+    bench.gate("b").set()
+    await asyncio.wait_for(waiting, 1)
+    await bench.settle()
+    assert (bench.begun, bench.acked) == (["a"], [])
+    await bench.submit(record, "new", b"a")
+    bench.gate("new").set()
     await bench.dispatcher.drain(1)
-    assert bench.acked == []
+    assert bench.acked == ["new"]
+
+
+async def test_a_stopping_worker_begins_nothing_that_was_waiting(record: Callable[..., Record]) -> None:
+    bench = Bench(in_flight=1)
+    await bench.submit(record, "a", b"a")
+    waiting = asyncio.create_task(bench.submit(record, "b", b"b"))
+    await bench.settle()
+    await bench.dispatcher.drain(0.05)
+    await asyncio.wait_for(waiting, 1)
+    assert (bench.begun, bench.acked, bench.dispatcher.in_flight) == (["a"], [], 0)
+
+
+async def test_what_escapes_a_record_stops_the_worker(record: Callable[..., Record]) -> None:
+    bench = Bench()
+    bench.gate("a").set()
+
+    def broken() -> None:
+        raise RuntimeError("the consumer is gone")
+
+    await bench.dispatcher.submit(record(message("a"), key=b"a"), broken)
+    await bench.dispatcher.drain(1)
+    assert "the consumer is gone" in str(bench.stopped[0])

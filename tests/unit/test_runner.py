@@ -10,9 +10,17 @@ import pytest
 
 from schemas.base import Message
 from schemas.documents import Receipt
-from streams.errors import Invalid, StoreUnavailable, Transient
+from streams.errors import (
+    BrokerUnavailable,
+    CannotContinue,
+    ConfigurationError,
+    Invalid,
+    StoreUnavailable,
+    Transient,
+    Undeliverable,
+)
 from streams.processor import Failure, Handler, OnFailure, Processor
-from streams.runner import ATTEMPTS, CannotContinue, Outcome, Runner, Undeliverable
+from streams.runner import ATTEMPTS, Outcome, Runner
 from streams.wire import Outgoing, RawOutgoing, Record
 from topics import catalogue
 
@@ -180,3 +188,48 @@ async def test_without_a_dead_letter_the_process_must_stop(record: Callable[...,
     broker.refuse = lambda _: RuntimeError("broker down")
     with pytest.raises(CannotContinue, match="broker down"):
         await runner(raising(ValueError("a bug")), broker).run(record(MESSAGE))
+
+
+def refusing(topic: str, times: int) -> Callable[[RawOutgoing], Exception | None]:
+    """Return a broker's refusal of the first so many records to a topic."""
+    left = [times]
+
+    def refuse(outgoing: RawOutgoing) -> Exception | None:
+        if outgoing.topic == topic and left[0]:
+            left[0] -= 1
+            return BrokerUnavailable("no answer")
+        return None
+
+    return refuse
+
+
+async def test_a_broker_that_is_away_is_waited_for_and_the_handler_does_not_run_again(
+    record: Callable[..., Record],
+) -> None:
+    calls: list[Message] = []
+
+    async def count(message: Message, _: Any) -> Sequence[Outgoing]:
+        calls.append(message)
+        return [SENT]
+
+    broker = Broker()
+    broker.refuse = refusing("receipts", ATTEMPTS * 4)
+    assert await runner(count, broker).run(record(MESSAGE)) is Outcome.DONE
+    assert ([each.topic for each in broker.produced], len(calls)) == (["receipts"], 1)
+
+
+async def test_a_wrong_setting_stops_the_process_and_dead_letters_nothing(record: Callable[..., Record]) -> None:
+    broker = Broker()
+    with pytest.raises(CannotContinue, match="QDRANT_API_KEY"):
+        await runner(raising(ConfigurationError("QDRANT_API_KEY: refused")), broker).run(record(MESSAGE))
+    assert broker.produced == []
+
+
+async def test_an_answer_that_cannot_be_delivered_leaves_a_dead_letter_and_stops_nothing(
+    record: Callable[..., Record],
+) -> None:
+    broker = Broker()
+    broker.refuse = lambda outgoing: Undeliverable("no such partition") if outgoing.topic == "receipts" else None
+    asked = runner(raising(Transient("flaky")), broker, failed=lambda *_: [SENT], on_failure=OnFailure.ANSWER)
+    assert await asked.run(record(MESSAGE)) is Outcome.DEAD_LETTERED
+    assert [each.topic for each in broker.produced] == ["receipts.dlq"]

@@ -10,7 +10,7 @@ from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
 from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
 from streams.adapters.qdrant_errors import translated
-from streams.errors import ConfigurationError, Invalid, RankstreamError, StoreUnavailable, Transient
+from streams.errors import ConfigurationError, Invalid, RankstreamError, StoreUnavailable
 
 
 def status(code: int) -> UnexpectedResponse:
@@ -25,12 +25,12 @@ def status(code: int) -> UnexpectedResponse:
         (status(401), ConfigurationError),
         (status(403), ConfigurationError),
         (status(404), StoreUnavailable),
-        (status(408), Transient),
-        (status(429), Transient),
-        (status(500), Transient),
+        (status(408), StoreUnavailable),
+        (status(429), StoreUnavailable),
+        (status(500), StoreUnavailable),
         (status(502), StoreUnavailable),
         (status(503), StoreUnavailable),
-        (ResourceExhaustedResponse("slow down", 1), Transient),
+        (ResourceExhaustedResponse("slow down", 1), StoreUnavailable),
         (ResponseHandlingException(httpx.ConnectError("refused")), StoreUnavailable),
         (httpx.ReadTimeout("late"), StoreUnavailable),
         (ConnectionResetError(), StoreUnavailable),

@@ -248,11 +248,18 @@ class TestHostile:
     def test_a_lone_surrogate_is_refused(self, before: bytes, after: bytes, headers: dict[str, bytes]) -> None:
         assert fails(before + b'{"title":"\\ud800",' + self.GOOD + b"}" + after, headers).kind == "decode"
 
-    @pytest.mark.parametrize("field", ["uri", "tags", "metadata"])
+    @pytest.mark.parametrize("field", ["uri", "metadata"])
     def test_nul_in_a_name_is_refused(self, before: bytes, after: bytes, headers: dict[str, bytes], field: str) -> None:
-        text: dict[str, bytes] = {"tags": b'["a\\u0000"]', "metadata": b'{"a":1,"\\u0000":"b"}'}
+        text: dict[str, bytes] = {"metadata": b'{"a":1,"\\u0000":"b"}'}
         data = b'{"%s":%s,' % (field.encode(), text.get(field, b'"a\\u0000b"')) + self.GOOD + b"}"
         assert (fails(before + data + after, headers).field) == field
+
+    def test_a_control_character_in_a_tag_is_refused(
+        self, before: bytes, after: bytes, headers: dict[str, bytes]
+    ) -> None:
+        for tag in (b"a\\u0000", b"a\\nb", b""):
+            error = fails(before + b'{"tags":["' + tag + b'"],' + self.GOOD + b"}" + after, headers)
+            assert (error.kind, error.field) == ("validation", "tags[0]")
 
     @pytest.mark.parametrize("field", ["title", "content", "question", "answer"])
     def test_nul_in_a_text_is_left_for_cleaning(

@@ -202,6 +202,7 @@ FULL: tuple[Message, ...] = (
                 boost=0.03,
                 legs={"dense": LegScore(rank=1, score=0.78), "fulltext": LegScore(rank=3, score=0.12)},
                 evidence=(CHILD,),
+                signals={"cosine": 0.78, "coverage": 0.55},
             ),
         ),
         dropped=(Dropped(passage_id="p2", rule="floor", legs={"dense": LegScore(rank=2, score=0.2)}),),
@@ -286,7 +287,7 @@ def test_fields_that_a_later_release_adds_are_ignored(message: Message) -> None:
         return [extended(item) for item in value] if isinstance(value, list) else value
 
     later = extended(msgspec.json.decode(encode(message)))
-    for free in ("metadata", "legs", "skipped"):  # maps whose keys are data
+    for free in ("metadata", "legs", "skipped", "signals"):  # maps whose keys are data
         for holder in (later, later.get("change", {}), *later.get("passages", []), *later.get("dropped", [])):
             if isinstance(holder.get(free), dict):
                 holder[free].pop("a_later_field")

@@ -15,7 +15,8 @@ def test_every_name_is_used_once() -> None:
 def test_dead_letters_stay_on_the_partition_that_they_came_from() -> None:
     for topic, dead in zip(catalogue.CONSUMED, catalogue.DEAD_LETTERS, strict=True):
         assert dead.name == f"{topic.name}.dlq"
-        assert (dead.partitions, dead.largest_record) == (topic.partitions, topic.largest_record)
+        assert dead.partitions == topic.partitions
+        assert dead.largest_record > topic.largest_record  # room for what is said about it
         assert dead.retention_ms > topic.retention_ms
 
 
