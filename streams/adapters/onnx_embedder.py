@@ -23,7 +23,7 @@ from streams.ports import Vectors
 MODEL = "all-MiniLM-L6-v2-int8"
 DIMENSION = 384
 LONGEST = 256  # word pieces; the model was trained on no more
-BATCH = 16  # texts of like length at once: padding costs more than calls save beyond this
+BATCH = 2  # texts at once: beyond this a core's cache holds less than one forward pass, and speed halves
 
 
 class OnnxMiniLM:

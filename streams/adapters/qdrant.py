@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import httpx
 import numpy as np
 from numpy.typing import NDArray
 from qdrant_client import AsyncQdrantClient, models
@@ -34,7 +35,13 @@ async def open_client(url: str, api_key: str | None = None) -> AsyncQdrantClient
     """Return a client whose server has answered; raise ConfigurationError within 5 s."""
     try:
         client = AsyncQdrantClient(
-            url=url, api_key=api_key, prefer_grpc=False, check_compatibility=False, timeout=int(WRITE_SECONDS)
+            url=url,
+            api_key=api_key,
+            prefer_grpc=False,
+            check_compatibility=False,
+            timeout=int(WRITE_SECONDS),
+            # On loopback the client would open a connection a call.
+            limits=httpx.Limits(max_keepalive_connections=32),
         )
     except ValueError as error:
         raise ConfigurationError(f"{SETTING}: {error}") from error
