@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from schemas.base import Agent, DocId, Message, Source, Tenant, Value, Version
-from schemas.documents import DocKey, Kind, Tag
+from schemas.base import Agent, Value
+from schemas.documents import Kind, OfVersion, Tag
 
 Level = Literal["document", "parent", "child"]
 
@@ -31,25 +31,15 @@ def chunk_text(heading_path: tuple[str, ...], body: str) -> str:
     return f"{' > '.join(heading_path)}\n\n{body}" if heading_path else body
 
 
-class Part(Message, frozen=True, kw_only=True):
+class Part(OfVersion, frozen=True, kw_only=True):
     """One part of one version on its way to the indexes; `part` counts from 0 to `parts` - 1."""
 
-    schema_version: int = 1
-    tenant: Tenant
-    source: Source
-    doc_id: DocId
-    version: Version
-    generation: str
     part: int
     parts: int
     kind: Kind
     language: str
     agents: tuple[Agent, ...] = ()
     tags: tuple[Tag, ...] = ()
-
-    @property
-    def key(self) -> DocKey:
-        return DocKey(tenant=self.tenant, source=self.source, doc_id=self.doc_id)
 
 
 class ChunkBatch(Part, tag=True, frozen=True, kw_only=True):

@@ -69,8 +69,8 @@ class Document(Message, tag=True, frozen=True, kw_only=True):
     content_hash: str  # hex SHA-256 of the normalised change
 
 
-class Receipt(Message, tag=True, frozen=True, kw_only=True):
-    """One writer finished (or gave up) one part of one version in one generation."""
+class OfVersion(Message, frozen=True, kw_only=True):
+    """What every message about one version in one generation says first."""
 
     schema_version: int = 1
     tenant: Tenant
@@ -78,28 +78,52 @@ class Receipt(Message, tag=True, frozen=True, kw_only=True):
     doc_id: DocId
     version: Version
     generation: str
+
+    @property
+    def key(self) -> DocKey:
+        return DocKey(tenant=self.tenant, source=self.source, doc_id=self.doc_id)
+
+
+class Receipt(OfVersion, tag=True, frozen=True, kw_only=True):
+    """One writer finished (or gave up) one part of one version in one generation."""
+
     writer: Literal["chunk", "text", "vectors"]
     part: int = 0
     error: str | None = None
 
-    @property
-    def key(self) -> DocKey:
-        return DocKey(tenant=self.tenant, source=self.source, doc_id=self.doc_id)
+    @classmethod
+    def of(
+        cls, about: OfVersion, writer: Literal["chunk", "text", "vectors"], part: int = 0, error: str | None = None
+    ) -> Receipt:
+        """Return the receipt of a writer for the version that a message is about."""
+        return cls(
+            tenant=about.tenant,
+            source=about.source,
+            doc_id=about.doc_id,
+            version=about.version,
+            generation=about.generation,
+            writer=writer,
+            part=part,
+            error=error,
+        )
 
 
-class DocumentStatus(Message, tag=True, frozen=True, kw_only=True):
+class DocumentStatus(OfVersion, tag=True, frozen=True, kw_only=True):
     """What became of exactly this version of a document: the receipt that its source waits for."""
 
-    schema_version: int = 1
-    tenant: Tenant
-    source: Source
-    doc_id: DocId
-    version: Version
-    generation: str
     status: Literal["searchable", "deleted", "failed"]
     chunks: int = 0
     reason: str | None = None
 
-    @property
-    def key(self) -> DocKey:
-        return DocKey(tenant=self.tenant, source=self.source, doc_id=self.doc_id)
+    @classmethod
+    def failed(cls, key: DocKey, version: int, generation: str, reason: str) -> DocumentStatus:
+        """Return the status of a version that will not be searchable."""
+        return cls(
+            tenant=key.tenant,
+            source=key.source,
+            doc_id=key.doc_id,
+            version=version,
+            generation=generation,
+            status="failed",
+            reason=reason[:1000],
+        )

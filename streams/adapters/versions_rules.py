@@ -90,13 +90,5 @@ def failure(
     receipt: Receipt, *, agents: Sequence[str] = (), tags: Sequence[str] = (), rewrite: Sequence[str] = ()
 ) -> Publication:
     """Return what a failed version has to announce; `rewrite` gives the live version's chunks its own payload back."""
-    status = DocumentStatus(
-        tenant=receipt.tenant,
-        source=receipt.source,
-        doc_id=receipt.doc_id,
-        version=receipt.version,
-        generation=receipt.generation,
-        status="failed",
-        reason=receipt.error,
-    )
+    status = DocumentStatus.failed(receipt.key, receipt.version, receipt.generation, receipt.error or "")
     return Publication(status=status, rewrite=tuple(rewrite), agents=tuple(agents), tags=tuple(tags))

@@ -43,15 +43,7 @@ class Published:
         """Return the receipt, or a failure of our own in the shape of one."""
         if self.error is None:
             return self.status
-        return DocumentStatus(
-            tenant=self.key.tenant,
-            source=self.key.source,
-            doc_id=self.key.doc_id,
-            version=self.version,
-            generation="",
-            status="failed",
-            reason=str(self.error),
-        )
+        return DocumentStatus.failed(self.key, self.version, "", str(self.error))
 
 
 class Publisher:

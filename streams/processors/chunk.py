@@ -54,9 +54,8 @@ async def handle(change: DocumentChange, deps: Deps) -> Sequence[Outgoing]:
     match admission.verdict:
         case Verdict.STALE:
             reason = f"superseded: version {admission.accepted_version} is accepted already"
-            return [
-                Outgoing(topic=catalogue.DOCUMENT_STATUS, key=key, message=_failed(change, deps.generation.id, reason))
-            ]
+            status = DocumentStatus.failed(change.key, change.version, deps.generation.id, reason)
+            return [Outgoing(topic=catalogue.DOCUMENT_STATUS, key=key, message=status)]
         case Verdict.CONFLICT:
             raise Invalid(
                 f"version {change.version} of {change.source}/{change.doc_id} was accepted with other content; "
@@ -64,16 +63,6 @@ async def handle(change: DocumentChange, deps: Deps) -> Sequence[Outgoing]:
                 field="version",
             )
     log = Outgoing(topic=catalogue.DOCUMENTS, key=key, message=Document(change=change, content_hash=content_hash))
-    if not parts:
-        receipt = Receipt(
-            tenant=change.tenant,
-            source=change.source,
-            doc_id=change.doc_id,
-            version=change.version,
-            generation=deps.generation.id,
-            writer="chunk",
-        )
-        return [log, Outgoing(topic=catalogue.RECEIPTS, key=key, message=receipt)]
     first = ChunkBatch(
         tenant=change.tenant,
         source=change.source,
@@ -88,6 +77,8 @@ async def handle(change: DocumentChange, deps: Deps) -> Sequence[Outgoing]:
         tags=change.tags,
         chunks=(),
     )
+    if not parts:
+        return [log, Outgoing(topic=catalogue.RECEIPTS, key=key, message=Receipt.of(first, "chunk"))]
     batches = [
         msgspec.structs.replace(first, part=number, chunks=_marked(part, admission))
         for number, part in enumerate(parts)
@@ -121,18 +112,6 @@ def _marked(chunks: Sequence[Chunk], admission: Admission) -> tuple[Chunk, ...]:
     return tuple(msgspec.structs.replace(chunk, embed=chunk.id not in admission.live_chunks) for chunk in chunks)
 
 
-def _failed(of: DocumentChange | _Named, generation: str, reason: str) -> DocumentStatus:
-    return DocumentStatus(
-        tenant=of.tenant,
-        source=of.source,
-        doc_id=of.doc_id,
-        version=of.version,
-        generation=generation,
-        status="failed",
-        reason=reason,
-    )
-
-
 def read(record: Record, _: Topic) -> DocumentChange:
     """Read a document change, plain or as a CloudEvent."""
     return read_document_change(record.value, record.headers)
@@ -144,15 +123,15 @@ class _Named(DocKey, frozen=True, kw_only=True):
 
 def failed(failure: Failure, deps: Deps) -> Sequence[Outgoing]:
     """Tell the source that its version failed, as far as the record says whose it is."""
-    of: DocumentChange | _Named
     if isinstance(failure.message, DocumentChange):
-        of = failure.message
+        of, version = failure.message.key, failure.message.version
     else:
         try:
-            of = msgspec.json.decode(failure.record.value or b"", type=_Named)
+            named = msgspec.json.decode(failure.record.value or b"", type=_Named)
         except (msgspec.MsgspecError, RecursionError):
             return ()
-    status = _failed(of, deps.generation.id, f"{failure.error_class}: {failure.error}"[:1000])
+        of, version = named, named.version
+    status = DocumentStatus.failed(of, version, deps.generation.id, f"{failure.error_class}: {failure.error}")
     key = catalogue.document_key(of.tenant, of.source, of.doc_id)
     return [Outgoing(topic=catalogue.DOCUMENT_STATUS, key=key, message=status)]
 

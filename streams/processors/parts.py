@@ -24,16 +24,7 @@ def fields(part: Part) -> dict[str, Any]:
 
 def receipt(part: Part, writer: Literal["text", "vectors"], error: str | None = None) -> Outgoing:
     """Return the receipt of a part that a writer finished, or gave up with an error."""
-    message = Receipt(
-        tenant=part.tenant,
-        source=part.source,
-        doc_id=part.doc_id,
-        version=part.version,
-        generation=part.generation,
-        writer=writer,
-        part=part.part,
-        error=error,
-    )
+    message = Receipt.of(part, writer, part.part, error)
     return Outgoing(topic=catalogue.RECEIPTS, key=record_key(part), message=message)
 
 

@@ -57,15 +57,8 @@ def failed(failure: Failure, _: Deps) -> Sequence[Outgoing]:
     receipt = failure.message
     if not isinstance(receipt, Receipt):
         return ()
-    status = DocumentStatus(
-        tenant=receipt.tenant,
-        source=receipt.source,
-        doc_id=receipt.doc_id,
-        version=receipt.version,
-        generation=receipt.generation,
-        status="failed",
-        reason=f"{failure.error_class}: {failure.error}"[:1000],
-    )
+    reason = f"{failure.error_class}: {failure.error}"
+    status = DocumentStatus.failed(receipt.key, receipt.version, receipt.generation, reason)
     key = catalogue.document_key(receipt.tenant, receipt.source, receipt.doc_id)
     return [Outgoing(topic=catalogue.DOCUMENT_STATUS, key=key, message=status)]
 
