@@ -103,6 +103,7 @@ class Expected(Message, tag=True, rename={"schema_version": "version"}, frozen=T
     min_version: tuple[MinVersion, ...] = ()
     explain: bool = False
     skipped: dict[str, str] = {}  # legs that do not run, with the reason
+    again: bool = False  # a flip overtook the first search
 
 
 class Hit(Value, frozen=True, kw_only=True):

@@ -11,11 +11,11 @@ from typing import Any
 
 import aiokafka
 import aiokafka.errors
-import faust
 from faust.exceptions import ProducerSendError
 from faust.transport.drivers import aiokafka as driver
 from faust.types import EventT, StreamT
 
+import faust
 from streams.dispatch import Dispatcher
 from streams.errors import BrokerUnavailable, Undeliverable
 from streams.processor import Ack, Processor
@@ -64,10 +64,12 @@ class Worker:
         if self.processor.ack is Ack.ON_RECEIPT:
             await asyncio.sleep(LINGER)  # open joins still take what they wait for
         self._stopping = True
-        await self._dispatcher.drain(DRAIN)
-        await self._app.stop()
         if self._watching is not None:
             self._watching.cancel()
+        try:
+            await self._dispatcher.drain(DRAIN)
+        finally:
+            await self._app.stop()
 
     async def _consume(self, stream: StreamT[bytes]) -> None:
         async for event in stream.noack().events():

@@ -92,6 +92,9 @@ class PassageReader(Protocol):
         Absent: not live, deleted or not visible in `scope`.
         """
 
+    async def gone(self, scope: Scope, chunk_ids: Sequence[str]) -> bool:
+        """Tell whether any of these chunks belongs to no version any more: a flip or a deletion overtook the search."""
+
     async def live_versions(
         self, tenant: str, generation: str, keys: Sequence[tuple[str, str]]
     ) -> Mapping[tuple[str, str], int]:

@@ -100,6 +100,16 @@ class MemoryPassages:
             if chunk.id in wanted and chunk.parent_id in texts
         }
 
+    async def gone(self, scope: Scope, chunk_ids: Sequence[str]) -> bool:
+        """Tell whether any of these chunks belongs to no version any more."""
+        known = {
+            chunk.id
+            for document in self._state.documents.values()
+            for version in document.versions.values()
+            for chunk in version.chunks
+        }
+        return not known.issuperset(chunk_ids)
+
     async def live_versions(
         self, tenant: str, generation: str, keys: Sequence[tuple[str, str]]
     ) -> Mapping[tuple[str, str], int]:

@@ -99,8 +99,9 @@ class MemoryVectors:
         return _best(scores, limit)
 
     async def search_sparse(self, scope: Scope, vector: SparseVector, limit: int) -> list[Hit]:
-        """Return the parents that share a term with the vector; the inverse frequency is the collection's."""
-        corpus = [point.sparse for point in self._points.get(scope.generation, {}).values() if point.sparse]
+        """Return the parents that share a term with the vector; the inverse frequency is the tenant's."""
+        points = self._points.get(scope.generation, {}).values()
+        corpus = [point.sparse for point in points if point.sparse and point.batch.tenant == scope.tenant]
         weights = {}
         for index, value in zip(vector.indices, vector.values, strict=True):
             having = sum(index in sparse for sparse in corpus)

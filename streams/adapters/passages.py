@@ -39,6 +39,17 @@ class PostgresPassages:
             for row in rows
         }
 
+    async def gone(self, scope: Scope, chunk_ids: Sequence[str]) -> bool:
+        """Tell whether any of these chunks belongs to no version any more."""
+        rows = await postgres.read(
+            self._pool,
+            "look for chunks",
+            tenant=scope.tenant,
+            statement=postgres.sql("gone"),
+            parameters={"chunk_ids": list(chunk_ids)},
+        )
+        return bool(rows[0]["gone"])
+
     async def live_versions(
         self, tenant: str, generation: str, keys: Sequence[tuple[str, str]]
     ) -> Mapping[tuple[str, str], int]:

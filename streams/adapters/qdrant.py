@@ -149,6 +149,8 @@ class QdrantVectors:
                 using=SPARSE if isinstance(query, models.SparseVector) else (await self._model(name)).name,
                 query_filter=qdrant_scope.visible(scope, levels),
                 limit=limit,
+                # How rare a word is depends on the tenant's own texts: no tenant's scores tell of another's words.
+                search_params=_own_words(scope) if isinstance(query, models.SparseVector) else None,
                 with_payload=False,
                 with_vectors=False,
             )
@@ -218,3 +220,7 @@ def _ids(ids: Sequence[str]) -> models.HasIdCondition:
 
 def _pieces(items: Sequence[T]) -> Iterator[Sequence[T]]:
     return (items[start : start + BATCH] for start in range(0, len(items), BATCH))
+
+
+def _own_words(scope: Scope) -> models.SearchParams:
+    return models.SearchParams(idf=models.IdfCorpusParams(corpus=qdrant_scope.owned(scope)))

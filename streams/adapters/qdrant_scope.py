@@ -57,5 +57,10 @@ def visible(scope: Scope, levels: Sequence[Level] = ()) -> models.Filter:
     return models.Filter(must=list(conditions))
 
 
+def owned(scope: Scope) -> models.Filter:
+    """Return the filter of everything that a tenant has, visible to the agent or not: it weighs words only."""
+    return models.Filter(must=[models.FieldCondition(key="tenant", match=models.MatchValue(value=scope.tenant))])
+
+
 def _any(key: str, values: Sequence[str]) -> models.FieldCondition:
     return models.FieldCondition(key=key, match=models.MatchAny(any=list(values)))

@@ -36,14 +36,21 @@ async def _delete(found: settings.Settings, key: DocKey, wait: bool, timeout: fl
     name = f"{key.source}/{key.doc_id}"
     path = connect.memory(found, key.tenant, key.source)
     last = await _last(found, key)
+    asked = last is not None
+    last = -1 if last is None else last
+    mirrored = False
     if path.exists():
         with state.opened(path) as memory:
             known = memory.known().get(key.doc_id)
-            last = max(last, known.version if known else -1)
-    if last < 0 and version is None and found.postgres:
+            last, mirrored = max(last, known.version if known else -1), known is not None
+    if last < 0 and version is None and asked:
         console.note(f"{console.printable(name)}: tenant {key.tenant} has no such document")
         return 1
-    number = max(last + 1, int(time.time() * 1000)) if version is None else version
+    number = version
+    if number is None:
+        # `ingest` counts by the clock; a source with versions of its own goes on from the one that was deleted.
+        by_clock = mirrored or not asked
+        number = max(last + 1, int(time.time() * 1000)) if by_clock else last + 1
     change = DocumentChange(tenant=key.tenant, source=key.source, doc_id=key.doc_id, version=number, op="delete")
     async with connect.client(found) as client:
         status = await client.publish(change, wait=wait, timeout=timeout)
@@ -56,15 +63,15 @@ async def _delete(found: settings.Settings, key: DocKey, wait: bool, timeout: fl
     return 0
 
 
-async def _last(found: settings.Settings, key: DocKey) -> int:
-    """Return the highest version that Postgres knows; -1 for none, or where it cannot be asked."""
+async def _last(found: settings.Settings, key: DocKey) -> int | None:
+    """Return the highest version that Postgres knows, -1 for none; None where it cannot be asked."""
     if not found.postgres:
-        return -1
+        return None
     from streams.cli import stored  # noqa: PLC0415
 
     try:
         views = await stored.versions(found, key)
     except ConfigurationError as error:
         console.note(f"{error}; going by the clock for the version")
-        return -1
+        return None
     return max((view.version for view in views), default=-1)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 from typing import TYPE_CHECKING
 
 import click
 
 from streams import settings
-from streams.cli import console, logs
+from streams.cli import console, ending, logs
 from streams.errors import ConfigurationError, RankstreamError
 
 if TYPE_CHECKING:
     from streams.fleet import Fleet
 
-STOP = 9.0  # seconds that stopping may take before the process ends anyway
+STOP = 9.0  # seconds after a signal in which this process ends, whatever hangs
 
 
 @click.command("run", short_help="Run processors until a signal.")
@@ -51,12 +50,8 @@ async def _run(found: settings.Settings, names: tuple[str, ...]) -> int:
         working.cancel()
         waiting.cancel()
         await asyncio.gather(working, waiting, return_exceptions=True)
-        try:
-            async with asyncio.timeout(STOP):
-                await fleet.stop()
-        except TimeoutError:
-            console.note(f"not everything stopped within {STOP:g} s; what was not acknowledged comes again")
-            os._exit(1)
+        ending.within(STOP)
+        await fleet.stop()
     console.note("stopped")
     return 0
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from streams import settings
-from streams.cli import console
+from streams.cli import console, ending
 from streams.errors import RankstreamError
 from streams.settings import Settings
 
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from streams.fleet import Fleet
     from streams.gateways.client import Client
 
-FLEET_STOP = 3.5  # seconds the processors may take to stop; the servers take at most 6 more
+FLEET_STOP = 5.0  # seconds the processors may take to stop; the servers take a second or two more
+HARD_STOP = 9.0  # seconds after a signal in which this process ends, whatever hangs
 SESSION = 6.0  # seconds: on one machine nobody is far away, and groups form sooner
 
 
@@ -82,6 +83,7 @@ class Up:
 
     def _signal(self, main: asyncio.Task[object]) -> None:
         self._stopping = True
+        ending.within(HARD_STOP)
         for number in (signal.SIGINT, signal.SIGTERM):
             # The second time is at once, also when the loop is busy.
             asyncio.get_running_loop().remove_signal_handler(number)

@@ -24,6 +24,7 @@ from streams.gateways.broker import open_producer
 from streams.gateways.publishing import Changes, Published, Publisher
 from streams.gateways.questions import Pending, Waiting
 from streams.gateways.tail import Tail
+from streams.settings import KAFKA, need
 from topics.catalogue import QUERIES, REPLIES
 
 IN_FLIGHT = 256  # questions that may wait at once
@@ -39,7 +40,7 @@ class Client:
     def __init__(
         self,
         *,
-        bootstrap: str = "localhost:9092",
+        bootstrap: str | None = "localhost:9092",
         instance: str | None = None,
         max_in_flight: int = IN_FLIGHT,
         fast_fetch: bool = False,
@@ -49,7 +50,7 @@ class Client:
         instance: tells this client apart; made up where absent. max_in_flight: questions that may wait at once; more
         are refused at once. fast_fetch: for a broker whose long poll does not wake on new data (Tansu).
         """
-        self._bootstrap = bootstrap
+        self._bootstrap = bootstrap = bootstrap or ""
         self._instance = instance or uuid.uuid4().hex
         self._pending = Pending(max_in_flight)
         self._replies = Tail(bootstrap, REPLIES, self._pending.deliver, choose=self._choose, fast_fetch=fast_fetch)
@@ -58,6 +59,7 @@ class Client:
 
     async def start(self) -> None:
         """Connect, and stand at the end of the reply partition; raise ConfigurationError that names the setting."""
+        need(self._bootstrap, KAFKA)
         opening = asyncio.create_task(open_producer(self._bootstrap, linger_ms=0))
         outcomes = await asyncio.gather(opening, self._replies.start(), return_exceptions=True)
         if errors := [outcome for outcome in outcomes if isinstance(outcome, BaseException)]:

@@ -77,8 +77,7 @@ async def handle(message: Expected | LegResult, deps: Deps) -> Sequence[Outgoing
         deps.counts["waiting"] -= 1
         join, opened.join = opened.join, Join()  # what is remembered is that it was answered, not its hits
         opened.answered = True
-    joined = deps.clock()
-    return [await _answer(message, join, joined, deps)]
+    return await _answer(message, join, deps.clock(), deps)
 
 
 def _open(message: Expected | LegResult, deps: Deps) -> Open:
@@ -107,22 +106,24 @@ async def _wait(opened: Open, expected: Expected, deps: Deps) -> None:
             return
 
 
-async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> Outgoing:
+async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> Sequence[Outgoing]:
     query, profile = expected.query, deps.profiles[expected.query.profile]
     results = {leg: join.results[leg] for leg in query.legs if leg in join.results}
     wanted = list(dict.fromkeys(hit.chunk_id for result in results.values() for hit in result.hits))
     try:
         async with asyncio.timeout(min(FENCE_SECONDS, max(LEAST_FENCE, query.deadline - joined))):
             live = await deps.passages.resolve(scope.of(query), wanted, query.terms) if wanted else {}
+            if await _overtaken(expected, [chunk for chunk in wanted if chunk not in live], joined, deps):
+                return _again(expected, deps)
             lag = await _lag(expected, deps)
     except Invalid as error:
         info = ErrorInfo(error_class="validation", message=error.message, field=error.field)
-        return _error(expected, deps, info, legs=ranking.reports(expected, results))
+        return [_error(expected, deps, info, legs=ranking.reports(expected, results))]
     except (RankstreamError, TimeoutError) as error:
         # Without the fence a deleted or foreign text could get through: no passages rather than wrong ones.
         log.warning("fence unavailable: %s", error)
         info = ErrorInfo(error_class="fence unavailable", message="the passages could not be checked; nothing is shown")
-        return _error(expected, deps, info, legs=ranking.reports(expected, results))
+        return [_error(expected, deps, info, legs=ranking.reports(expected, results))]
     embedder = next((result.model for result in results.values() if result.model), None)
     ranked = ranking.rank(
         query,
@@ -157,7 +158,30 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
         passages=ranked.passages,
         dropped=ranked.dropped if expected.explain else (),
     )
-    return _reply(expected, reply)
+    return [_reply(expected, reply)]
+
+
+async def _overtaken(expected: Expected, missing: Sequence[str], joined: float, deps: Deps) -> bool:
+    """Tell whether to search again: a hit's chunk was replaced while the legs searched, so its page could be missing.
+
+    Chunks of a version that is not live yet are missing as well, and no reason to search again.
+    """
+    spent = joined - expected.prepared
+    if not missing or expected.again or deps.clock() + 2 * spent + FENCE_SECONDS / 4 > expected.query.deadline:
+        return False
+    return await deps.passages.gone(scope.of(expected.query), missing)
+
+
+def _again(expected: Expected, deps: Deps) -> Sequence[Outgoing]:
+    """Return what has the legs search once more, under a ticket of its own."""
+    deps.counts["searched again"] += 1
+    query = msgspec.structs.replace(expected.query, ticket=f"{expected.query.ticket}-again")
+    once_more = msgspec.structs.replace(expected, query=query, prepared=deps.clock(), again=True)
+    key = query.ticket.encode()
+    return [
+        Outgoing(topic=catalogue.LEG_RESULTS, key=key, message=once_more),
+        Outgoing(topic=catalogue.PREPARED, key=key, message=query),
+    ]
 
 
 async def _lag(expected: Expected, deps: Deps) -> int:
@@ -209,7 +233,7 @@ FUSE = Processor(
     name="fuse",
     summary="joins the legs under the deadline, fences, fuses and answers",
     source=catalogue.LEG_RESULTS,
-    sinks=(catalogue.REPLIES,),
+    sinks=(catalogue.REPLIES, catalogue.PREPARED, catalogue.LEG_RESULTS),
     handle=handle,
     failed=failed,
     on_failure=OnFailure.ANSWER,

@@ -53,9 +53,9 @@ async def test_a_repeated_term_counts_once(stores: Stores) -> None:
 
 
 async def test_a_search_says_how_common_its_terms_are_among_the_tenants_passages(stores: Stores) -> None:
-    await stores.put(change(1, "refund invoice", doc_id="a"))
-    await stores.put(change(1, "refund", doc_id="b", agents=("bot",)))
-    await stores.put(change(1, "seats", doc_id="c", tags=("plans",)))
+    await stores.put(change(1, "refund invoice", doc_id="a", title="A"))
+    await stores.put(change(1, "refund", doc_id="b", title="B", agents=("bot",)))
+    await stores.put(change(1, "seats", doc_id="c", title="C", tags=("plans",)))
     await stores.put(change(1, "refund", doc_id="d", tenant="other"))
     found = await stores.texts.search(scope(), ["invoic", "refund", "nowher"], 10)
     assert (found.frequencies, found.counted) == ((1, 2, 0), 3)
@@ -71,3 +71,16 @@ async def test_a_passage_says_which_terms_it_has_wherever_they_stand(stores: Sto
     found = await stores.passages.resolve(scope(), ids, ["seat", "plan", "refund", "o'neil & co"])
     assert {passage.terms for passage in found.values()} == {(1, 2)}
     assert {passage.terms for passage in (await stores.passages.resolve(scope(), ids)).values()} == {()}
+
+
+async def test_a_chunk_is_gone_once_no_version_has_it(stores: Stores) -> None:
+    first, second = change(1, "one"), change(2, "two")
+    await stores.put(first)
+    ids = [chunk.id for chunk in cut(first)]
+    assert not await stores.passages.gone(scope(), ids)
+    await stores.accept(second)
+    coming = [chunk.id for chunk in cut(second)]
+    assert not await stores.passages.gone(scope(), [*ids, *coming])
+    await stores.put(second)
+    assert await stores.passages.gone(scope(), ids)
+    assert not await stores.passages.gone(scope(), coming)

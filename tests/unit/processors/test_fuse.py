@@ -22,9 +22,10 @@ from tests.unit.domain.questions import expected, passage, prepared, result
 class Passages:
     """A reader that knows these passages, or is out of reach."""
 
-    def __init__(self, *known: LivePassage, error: Exception | None = None) -> None:
+    def __init__(self, *known: LivePassage, error: Exception | None = None, pending: Sequence[str] = ()) -> None:
         self._known = {each.passage_id: each for each in known}
         self._error = error
+        self._pending = set(pending)
 
     async def resolve(
         self, scope: Scope, chunk_ids: Sequence[str], terms: Sequence[str] = ()
@@ -32,6 +33,9 @@ class Passages:
         if self._error:
             raise self._error
         return {chunk_id: self._known[chunk_id] for chunk_id in chunk_ids if chunk_id in self._known}
+
+    async def gone(self, scope: Scope, chunk_ids: Sequence[str]) -> bool:
+        return not self._pending.issuperset(chunk_ids)
 
     async def live_versions(
         self, tenant: str, generation: str, keys: Sequence[tuple[str, str]]
@@ -42,8 +46,10 @@ class Passages:
         return ()
 
 
-def deps(*known: LivePassage, error: Exception | None = None) -> fuse.Deps:
-    return fuse.Deps(passages=Passages(*known, error=error), profiles=profiles.shipped(), clock=time.time)
+def deps(*known: LivePassage, error: Exception | None = None, pending: Sequence[str] = ("gone",)) -> fuse.Deps:
+    return fuse.Deps(
+        passages=Passages(*known, error=error, pending=pending), profiles=profiles.shipped(), clock=time.time
+    )
 
 
 def question(*, seconds: float = 5.0, **fields: object) -> Expected:
@@ -162,3 +168,38 @@ async def test_the_lag_behind_an_asked_for_version_is_told() -> None:
         deps(passage("a")), question(min_version=wanted), result("dense", "a"), result("sparse"), result("fulltext")
     )
     assert (reply.stale, reply.stale_versions) == (True, 2)
+
+
+async def test_a_search_that_a_flip_overtook_is_made_once_more() -> None:
+    state = deps(passage("new"), pending=())
+    asked = question()
+    outputs = await asyncio.gather(
+        *(fuse.handle(each, state) for each in (asked, result("dense", "old"), result("sparse"), result("fulltext")))
+    )
+    once_more, query = (each for output in outputs for each in output)
+    assert (once_more.topic.name, query.topic.name) == ("leg-results", "prepared")
+    assert isinstance(once_more.message, Expected)
+    assert (once_more.message.again, once_more.message.query) == (True, query.message)
+    assert once_more.key == query.key == b"0-1-again"
+    results = [
+        result(leg, *found, ticket="0-1-again") for leg, found in (("dense", ["new"]), ("sparse", []), ("fulltext", []))
+    ]
+    reply = await answer(state, once_more.message, *results)
+    assert [each.passage_id for each in reply.passages] == ["new"]
+
+
+async def test_it_is_made_no_third_time_and_not_close_to_the_deadline() -> None:
+    legs = (result("dense", "old"), result("sparse"), result("fulltext"))
+    assert (await answer(deps(pending=()), question(again=True), *legs)).passages == ()
+    assert (await answer(deps(pending=()), question(seconds=0.4), *legs)).passages == ()
+
+
+async def test_chunks_of_a_version_that_is_not_live_yet_are_no_reason_to_search_again() -> None:
+    reply = await answer(
+        deps(passage("a"), pending=("coming",)),
+        question(),
+        result("dense", "coming", "a"),
+        result("sparse"),
+        result("fulltext"),
+    )
+    assert [each.passage_id for each in reply.passages] == ["a"]
