@@ -25,7 +25,7 @@ class Lag:
 
     processor: str
     topic: str
-    records: int
+    records: int | None  # none: the broker does not say
     state: str  # of the consumer group, in Kafka's words: Stable, Empty (nobody works), PreparingRebalance …
 
 
@@ -70,8 +70,8 @@ async def _lag(
     try:
         committed: Mapping[TopicPartition, Any] = await admin.list_consumer_group_offsets(processor.group)
         state = await _group_state(admin, processor.group)
-    except KafkaError as error:
-        committed, state = {}, type(error).__name__
+    except KafkaError:
+        return Lag(processor=processor.name, topic=processor.source.name, records=None, state="unknown")
     behind = 0
     for tp in read:
         offset = committed[tp].offset if tp in committed else -1

@@ -85,7 +85,12 @@ async def run(
     again: bool = False,
     allow_mass_delete: bool = False,
 ) -> Outcome:
-    """Publish what changed; the client is started. Complaints go to standard error as they come."""
+    """Publish what changed; the client is started. Complaints go to standard error as they come.
+
+    A broker that keeps topics in memory (Tansu) forgets at its end what nobody has read: there, only a receipt counts as
+    published, and is waited for.
+    """
+    wait = wait or found.fast_fetch
     with state.opened(connect.memory(found, source.tenant, source.name)) as memory:
         mirror = Mirror(tenant=source.tenant, source=source.name, read=source.read, state=memory)
         plan = mirror.plan(again=again, allow_mass_delete=allow_mass_delete)

@@ -75,7 +75,10 @@ async def _topics_and_lag(found: Settings) -> bool:
     console.say()
     _table(
         [("processor", "reads", "lag", "state")]
-        + [(lag.processor, lag.topic, str(lag.records), lag.state) for lag in measured.lags]
+        + [
+            (lag.processor, lag.topic, "?" if lag.records is None else str(lag.records), lag.state)
+            for lag in measured.lags
+        ]
     )
     console.say()
     dead = {topic: count for topic, count in measured.dead_letters.items() if count}
