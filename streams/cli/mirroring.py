@@ -87,8 +87,8 @@ async def run(
 ) -> Outcome:
     """Publish what changed; the client is started. Complaints go to standard error as they come.
 
-    A broker that keeps topics in memory (Tansu) forgets at its end what nobody has read: there, only a receipt counts as
-    published, and is waited for.
+    A broker that keeps topics in memory (Tansu) forgets at its end what nobody has read: there, only a receipt counts
+    as published, and is waited for.
     """
     wait = wait or found.fast_fetch
     with state.opened(connect.memory(found, source.tenant, source.name)) as memory:
