@@ -65,8 +65,10 @@ async def _ask(client: Client, number: int, line: bytes, defaults: dict[str, Any
     if not isinstance(data, dict):
         return _invalid(given, None, f"line {number} is not a JSON object")
     identity = data.get("id", data.get("query_id"))
+    if isinstance(identity, int) and not isinstance(identity, bool):
+        identity = str(identity)
     if not isinstance(identity, str) or not identity:
-        return _invalid(given, "id", f"line {number}: must be a text that is not empty")
+        return _invalid(given, "id", f"line {number}: must be a text or a number, and not empty")
     if not isinstance(data.get("text"), str):
         return _invalid(identity, "text", f"line {number}: must be a text")
     fields = defaults | {name: value for name, value in data.items() if name in FIELDS and value is not None}
