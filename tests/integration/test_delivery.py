@@ -9,6 +9,7 @@ import sys
 import time
 import uuid
 from collections import Counter
+from pathlib import Path
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
@@ -27,12 +28,13 @@ async def create(kafka: str, *names: str) -> None:
     await admin.close()
 
 
-async def spawn(kafka: str, group: str, source: str, sink: str) -> asyncio.subprocess.Process:
+async def spawn(kafka: str, folder: Path, group: str, source: str, sink: str) -> asyncio.subprocess.Process:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
         "tests.integration.worker_process",
         kafka,
+        str(folder),
         group,
         source,
         sink,
@@ -64,14 +66,14 @@ async def read(kafka: str, topic: str, *, enough: int, seconds: float) -> list[R
     return found
 
 
-async def test_nothing_is_lost_when_workers_are_killed(kafka: str) -> None:
+async def test_nothing_is_lost_when_workers_are_killed(kafka: str, tmp_path: Path) -> None:
     seed = random.randrange(10**6)
     print(f"seed {seed}")
     rng = random.Random(seed)
     run = uuid.uuid4().hex[:8]
     source, sink, group = f"in-{run}", f"out-{run}", f"copy-{run}"
     await create(kafka, source, sink, f"{source}.dlq")
-    workers = [await spawn(kafka, group, source, sink) for _ in range(2)]
+    workers = [await spawn(kafka, tmp_path, group, source, sink) for _ in range(2)]
     for worker in workers:
         await ready(worker)
 
@@ -94,7 +96,7 @@ async def test_nothing_is_lost_when_workers_are_killed(kafka: str) -> None:
             assert not feeding.done(), "the fault must meet records in flight"
             workers[victim].send_signal(how)
             assert await asyncio.wait_for(workers[victim].wait(), 12) == (-9 if how == signal.SIGKILL else 0)
-            workers[victim] = await spawn(kafka, group, source, sink)
+            workers[victim] = await spawn(kafka, tmp_path, group, source, sink)
         await feeding
         copied = await read(kafka, sink, enough=RECORDS, seconds=60)
     finally:

@@ -15,11 +15,11 @@ from streams.settings import Settings
 
 
 @pytest.fixture
-async def app(monkeypatch: pytest.MonkeyPatch) -> object:
+async def app(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> object:
     """An app as ours are made, where a platform has set Faust's own variables."""
     for name in ("TOPIC_PARTITIONS", "BROKER_COMMIT_INTERVAL", "STREAM_WAIT_EMPTY", "WEB_PORT"):
         monkeypatch.setenv(name, "77")
-    return Worker(PUBLISH_VERSION, None, Settings(data_dir=Path(), kafka="127.0.0.1:1"))._app
+    return Worker(PUBLISH_VERSION, None, Settings(data_dir=tmp_path, kafka="127.0.0.1:1"))._app
 
 
 async def test_the_consumer_group_is_named_after_the_processor(app: object) -> None:

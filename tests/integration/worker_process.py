@@ -22,13 +22,13 @@ def topic(name: str) -> Topic:
     return Topic(name=name, carries=(Receipt,), key="any", partitions=4)
 
 
-async def main(kafka: str, name: str, source: str, sink: str) -> None:
+async def main(kafka: str, folder: str, name: str, source: str, sink: str) -> None:
     async def copy(receipt: Receipt, _: Any) -> Sequence[Outgoing]:
         await asyncio.sleep(random.uniform(0, 0.03))
         return [Outgoing(topic=topic(sink), key=receipt.doc_id.encode(), message=receipt)]
 
     processor = Processor(name=name, summary="", source=topic(source), sinks=(topic(sink),), handle=copy, in_flight=16)
-    worker = Worker(processor, None, Settings(data_dir=Path(), kafka=kafka, session_timeout=6.0))
+    worker = Worker(processor, None, Settings(data_dir=Path(folder), kafka=kafka, session_timeout=6.0))
     ended = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
     await worker.start()
