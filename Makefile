@@ -29,7 +29,7 @@ test: .venv/.ready ## all tests, with the servers they need
 
 .PHONY: lint
 lint: .venv/.ready ## style, types, generated files
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python -m schemas.generate --check && $(BIN)/python -m topics.asyncapi --check
+	@$(BIN)/ruff check --no-cache . && $(BIN)/ruff format --no-cache --check . && $(BIN)/mypy && $(BIN)/python -m schemas.generate --check && $(BIN)/python -m topics.asyncapi --check
 
 .PHONY: bench
 bench: .venv/.ready ## speed and memory, as ratios inside one run

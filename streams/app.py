@@ -11,11 +11,11 @@ from typing import Any
 
 import aiokafka
 import aiokafka.errors
+import faust
 from faust.exceptions import ProducerSendError
 from faust.transport.drivers import aiokafka as driver
 from faust.types import EventT, StreamT
 
-import faust
 from streams.dispatch import Dispatcher
 from streams.errors import BrokerUnavailable, Undeliverable
 from streams.processor import Ack, Processor
