@@ -14,6 +14,8 @@ from streams.domain.profile import Profile
 from streams.domain.relevance import Evidence, Weights
 from streams.domain.versions import LivePassage
 
+NAME_BOOST = 0.2  # of the score, which is a probability
+
 
 @dataclass(frozen=True, kw_only=True)
 class Ranked:
@@ -56,7 +58,8 @@ def rank(
     absolute: dict[str, float] = {}
     if judged is not None and profile.score == "relevance" and weights is not None:
         absolute = dict(zip(found, relevance.relevance(weights, judged).tolist(), strict=True))
-    score = absolute or fused
+    boost = _boost(query, found) if absolute else {}
+    score = {passage_id: min(1.0, chance + boost[passage_id]) for passage_id, chance in absolute.items()} or fused
     order = sorted(found, key=lambda passage_id: (-score[passage_id], -fused[passage_id], passage_id))
     kept, dropped = _distinct_texts(order, found)
     for passage_id in kept[top_k:]:
@@ -72,11 +75,24 @@ def rank(
             fused=fused[passage_id],
             coverage=coverage[passage_id],
             absolute=absolute.get(passage_id),
+            boost=boost.get(passage_id),
             signals={name: float(values[places[passage_id]]) for name, values in seen.items()},
         )
         for position, passage_id in enumerate(kept[:top_k], start=1)
     )
     return Ranked(passages=passages, dropped=tuple(dropped), stale_hits=stale)
+
+
+def _boost(query: PreparedQuery, found: Mapping[str, Found]) -> dict[str, float]:
+    """Return up to NAME_BOOST for the share of the question's codes that a passage has.
+
+    Whoever writes E1042 or v2.10 means just that, and vectors hardly tell one code from its neighbour.
+    """
+    codes = {place for place, term in enumerate(query.terms) if any(letter.isdigit() for letter in term)}
+    return {
+        passage_id: NAME_BOOST * len(codes.intersection(each.passage.terms)) / len(codes) if codes else 0.0
+        for passage_id, each in found.items()
+    }
 
 
 def _judge(query: PreparedQuery, results: Mapping[Leg, LegResult], found: Mapping[str, Found]) -> Evidence:
@@ -140,6 +156,7 @@ def _passage(
     fused: float,
     coverage: float,
     absolute: float | None,
+    boost: float | None,
     signals: dict[str, float],
 ) -> Passage:
     live = found.passage
@@ -159,6 +176,7 @@ def _passage(
         fused=fused,
         coverage=coverage,
         absolute=absolute,
+        boost=boost,
         legs=found.legs,
         evidence=found.evidence,
         signals=signals,

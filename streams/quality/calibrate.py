@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from schemas.replies import QueryReply
-from streams.domain.relevance import LEG_SIGNALS, Model
-from streams.quality import fitting, ranking
+from streams.domain.relevance import LEG_SIGNALS, Model, raw_score
+from streams.quality import fitting, metrics, ranking
 from streams.quality.dataset import Question
 from streams.quality.evaluate import PASSAGES, Asks
-from streams.quality.fitting import Labelled
+from streams.quality.fitting import Labelled, Matrix
 
 
 async def labelled(
@@ -37,10 +38,16 @@ def _labelled(question: Question, reply: QueryReply) -> Labelled | None:
     candidates = reply.passages
     if reply.error is not None or not candidates or reply.degraded:
         return None
-    grades = [question.gold.get(ranking.place_of(each, question.gold), 0) for each in candidates]
+    places = tuple(ranking.place_of(each, question.gold) for each in candidates)
+    grades = [question.gold.get(place, 0) for place in places]
     names = candidates[0].signals
     signals = {name: np.array([each.signals[name] for each in candidates]) for name in names}
-    return Labelled(signals=signals, grades=np.maximum(np.array(grades, dtype=float), 0.0))
+    return Labelled(
+        signals=signals,
+        grades=np.maximum(np.array(grades, dtype=float), 0.0),
+        places=places,
+        gold=dict(question.gold),
+    )
 
 
 def models(sets: Sequence[Sequence[Labelled]]) -> dict[str, Model]:
@@ -75,3 +82,38 @@ def _without(sets: Sequence[Sequence[Labelled]], legs: Sequence[str]) -> list[li
                 zero = {name: values[found] * (not _reads(name, legs)) for name, values in question.signals.items()}
                 kept[-1].append(Labelled(signals=zero, grades=question.grades[found]))
     return kept
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeftOut:
+    """nDCG@10 on a set that the model has not seen, beside each leg alone and reciprocal rank fusion (k = 60)."""
+
+    dense: float
+    sparse: float
+    rrf: float
+    model: float
+
+
+def left_out(sets: Sequence[Sequence[Labelled]]) -> list[LeftOut]:
+    """Fit to all sets but one, for each in turn, and measure on that one."""
+    rows = []
+    for place, questions in enumerate(sets):
+        model = fitting.fit([other for number, other in enumerate(sets) if number != place], list(questions[0].signals))
+        rows.append(
+            LeftOut(
+                dense=_ndcg(questions, lambda signals: signals["dense_rank"]),
+                sparse=_ndcg(questions, lambda signals: signals["sparse_rank"]),
+                rrf=_ndcg(questions, lambda signals: signals["dense_rank"] + signals["sparse_rank"]),
+                model=_ndcg(questions, lambda signals, fitted=model: raw_score(fitted, signals)),  # type: ignore[misc]
+            )
+        )
+    return rows
+
+
+def _ndcg(questions: Sequence[Labelled], score: Callable[[Mapping[str, Matrix]], Matrix]) -> float:
+    found = []
+    for question in questions:
+        order = np.argsort(-score(question.signals), kind="stable")
+        places = list(dict.fromkeys(question.places[number] for number in order))
+        found.append(metrics.ndcg(places, question.gold, 10))
+    return float(np.mean(found))

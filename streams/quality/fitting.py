@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,8 @@ class Labelled:
 
     signals: Mapping[str, Matrix]  # each of shape (candidates,)
     grades: Matrix
+    places: tuple[str, ...] = ()  # the document or section that each candidate counts as
+    gold: Mapping[str, int] = field(default_factory=dict)
 
 
 def fit(sets: Sequence[Sequence[Labelled]], names: Sequence[str]) -> Model:

@@ -123,6 +123,11 @@ async def test_a_killed_postgres_comes_back_while_an_old_session_still_computes(
             await busy
 
 
+def close_output(process: "subprocess.Popen[str]") -> None:
+    assert process.stdout is not None
+    process.stdout.close()
+
+
 @pytest.mark.parametrize("kind", ["kafka", "tansu"])
 def test_killing_the_parent_leaves_no_server_and_the_folder_can_be_used_again(
     tmp_path: Path, kind: str, request: pytest.FixtureRequest
@@ -135,10 +140,12 @@ def test_killing_the_parent_leaves_no_server_and_the_folder_can_be_used_again(
     assert sorted(pids) == sorted([kind, "postgres", "qdrant", "valkey"])
     parent.kill()
     parent.wait()
+    close_output(parent)
     again, pids_again = start_parent(tmp_path / "data", kind)
     assert not [name for name, pid in pids.items() if alive(pid)]
     again.kill()
     again.wait()
+    close_output(again)
     deadline = time.monotonic() + 10
     while any(alive(pid) for pid in pids_again.values()) and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -9,6 +9,7 @@ import pytest
 from schemas.queries import Hit
 from streams.domain.profile import Profile
 from streams.domain.ranking import WARNING, Ranked, rank, reasons, reports
+from streams.domain.relevance import Model, Signal, Weights
 from tests.unit.domain.questions import expected, passage, prepared, result
 
 
@@ -117,3 +118,23 @@ def test_equal_scores_come_in_the_order_of_their_ids() -> None:
         top_k=5,
     )
     assert [each.passage_id for each in ranked.passages] == ["a", "b"]
+
+
+def test_a_code_in_the_question_lifts_the_passages_that_have_it_within_bounds() -> None:
+    even = Model(signals={"cosine": Signal(center=0.0, scale=1.0, weight=0.0)}, slope=1.0, offset=0.0, calibration={})
+    weights = Weights(embedder="m", fitted_on=(), models={"dense": even})
+    profile = Profile(name="test", summary="", legs=("dense",), score="relevance")
+    live = {"a": passage("a", terms=(0,)), "b": passage("b", terms=(0, 1)), "c": passage("c", terms=(0, 1, 2))}
+    ranked = rank(
+        prepared(terms=("error", "e1042", "2.10")),
+        {"dense": result("dense", "a", "b", "c")},
+        live,
+        profile=profile,
+        top_k=5,
+        weights=weights,
+    )
+    assert [(each.passage_id, each.absolute, each.boost, each.score) for each in ranked.passages] == [
+        ("c", 0.5, 0.2 * 2 / 2, pytest.approx(0.7)),
+        ("b", 0.5, 0.2 * 1 / 2, pytest.approx(0.6)),
+        ("a", 0.5, 0.0, 0.5),
+    ]
