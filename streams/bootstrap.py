@@ -152,10 +152,11 @@ async def _retrieve_fulltext(of: Resources) -> retrieve_fulltext.Deps:
 
 
 async def _fuse(of: Resources) -> fuse.Deps:
+    generation = await (await of.generations()).live()
     return fuse.Deps(
         passages=PostgresPassages(pool=await of.pool("reads")),
         profiles=of.profiles,
-        weights=profiles.weights(),
+        weights=profiles.weights().get(generation.model),
         clock=time.time,
     )
 

@@ -54,29 +54,29 @@ def rank(
         stale[leg] = len(result.hits) - len(visible)
         rankings.append(_merge(leg, visible, live, found))
     fused = reciprocal_rank_fusion(rankings, k=profile.rrf_k)
-    judged = _judge(query, results, found) if found else None
+    evidence = _judge(query, results, found)
+    seen = relevance.signals(evidence) if found else {}
     absolute: dict[str, float] = {}
-    if judged is not None and profile.score == "relevance" and weights is not None:
-        absolute = dict(zip(found, relevance.relevance(weights, judged).tolist(), strict=True))
+    if found and profile.score == "relevance" and weights is not None:
+        model = weights.models[relevance.legs_of(evidence)]
+        absolute = dict(zip(found, relevance.relevance(model, seen).tolist(), strict=True))
     boost = _boost(query, found) if absolute else {}
     score = {passage_id: min(1.0, chance + boost[passage_id]) for passage_id, chance in absolute.items()} or fused
     order = sorted(found, key=lambda passage_id: (-score[passage_id], -fused[passage_id], passage_id))
     kept, dropped = _distinct_texts(order, found)
     for passage_id in kept[top_k:]:
         dropped.append(Dropped(passage_id=passage_id, rule="below the number of passages", legs=found[passage_id].legs))
-    seen = relevance.signals(judged) if judged and explain else {}
     places = {passage_id: place for place, passage_id in enumerate(found)}
-    coverage = dict(zip(found, relevance.coverage(judged).tolist(), strict=True)) if judged else {}
     passages = tuple(
         _passage(
             found[passage_id],
             rank=position,
             score=score[passage_id],
             fused=fused[passage_id],
-            coverage=coverage[passage_id],
+            coverage=float(seen["coverage"][places[passage_id]]),
             absolute=absolute.get(passage_id),
             boost=boost.get(passage_id),
-            signals={name: float(values[places[passage_id]]) for name, values in seen.items()},
+            signals={name: float(of[places[passage_id]]) for name, of in seen.items()} if explain else {},
         )
         for position, passage_id in enumerate(kept[:top_k], start=1)
     )

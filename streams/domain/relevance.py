@@ -147,10 +147,8 @@ def coverage(evidence: Evidence) -> Column:
     return np.array([sum(evidence.idf[term] for term in found) / total for found in evidence.terms], dtype=float)
 
 
-def relevance(weights: Weights, evidence: Evidence) -> Column:
-    """Return P(relevant) of every candidate."""
-    model = weights.models[legs_of(evidence)]
-    seen = signals(evidence)
+def relevance(model: Model, seen: Mapping[str, Column]) -> Column:
+    """Return P(relevant) of every candidate, from what `signals` says of it."""
     best = best_of_question(seen)
     level = model.offset + sum(factor * best[name] for name, factor in model.calibration.items())
     return 1.0 / (1.0 + np.exp(-np.clip(model.slope * raw_score(model, seen) + level, -50, 50)))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from schemas.queries import Expected, LegResult
-from schemas.replies import ErrorInfo, Milliseconds, Models, QueryReply
+from schemas.replies import ErrorInfo, Milliseconds, Models, QueryReply, error_reply
 from streams import wire
 from streams.domain import ranking, scope
 from streams.domain.join import Join, wait_until
@@ -49,7 +49,7 @@ class Deps:
     passages: PassageReader
     profiles: Mapping[str, Profile]
     clock: Callable[[], float]
-    weights: Mapping[str, Weights] = field(default_factory=dict)  # by embedder
+    weights: Weights | None = None  # of the generation's embedder, also for questions whose dense leg is silent
     joins: dict[str, Open] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -124,14 +124,13 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
         log.warning("fence unavailable: %s", error)
         info = ErrorInfo(error_class="fence unavailable", message="the passages could not be checked; nothing is shown")
         return [_error(expected, deps, info, legs=ranking.reports(expected, results))]
-    embedder = next((result.model for result in results.values() if result.model), None)
     ranked = ranking.rank(
         query,
         results,
         live,
         profile=profile,
         top_k=expected.top_k,
-        weights=deps.weights.get(embedder or ""),
+        weights=deps.weights,
         explain=expected.explain,
     )
     for leg, number in ranked.stale_hits.items():
@@ -145,7 +144,7 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
         reasons=reasons,
         profile=query.profile,
         generation=query.generation,
-        models=Models(embedder=embedder),
+        models=Models(embedder=next((result.model for result in results.values() if result.model), None)),
         stale=lag > 0,
         stale_versions=lag,
         milliseconds=Milliseconds(
@@ -201,14 +200,9 @@ def _since(begin: float, end: float) -> float:
 
 def _error(expected: Expected, deps: Deps, error: ErrorInfo, **fields: object) -> Outgoing:
     query = expected.query
-    reply = QueryReply(
-        query_id=query.query_id,
-        profile=query.profile,
-        generation=query.generation,
-        milliseconds=Milliseconds(total=_since(expected.asked or expected.received, deps.clock())),
-        error=error,
-    )
-    return _reply(expected, msgspec.structs.replace(reply, **fields))
+    total = _since(expected.asked or expected.received, deps.clock())
+    fields |= {"profile": query.profile, "generation": query.generation}
+    return _reply(expected, error_reply(query.query_id, error, total, **fields))
 
 
 def _reply(expected: Expected, reply: QueryReply) -> Outgoing:

@@ -18,6 +18,7 @@ from streams.domain.relevance import (
     Weights,
     coverage,
     inverse_document_frequency,
+    legs_of,
     relevance,
     signals,
 )
@@ -32,6 +33,10 @@ def evidence(**fields: object) -> Evidence:
         "idf": [1.0, 3.0],
     }
     return Evidence(**{**given, **fields})  # type: ignore[arg-type]
+
+
+def chance(weights: Weights, given: Evidence) -> np.ndarray:
+    return relevance(weights.models[legs_of(given)], signals(given))
 
 
 def test_coverage_weighs_terms_by_how_rare_they_are() -> None:
@@ -71,9 +76,9 @@ def test_a_leg_that_is_silent_has_a_model_of_its_own() -> None:
         },
     )
     alone = evidence(scores={"dense": {0: 0.8, 1: 0.4}}, ranks={"dense": {0: 1, 1: 2}})
-    assert relevance(weights, alone).tolist() == pytest.approx([1 / (1 + math.exp(-x)) for x in (0.8, 0.4, 0.4)])
+    assert chance(weights, alone).tolist() == pytest.approx([1 / (1 + math.exp(-x)) for x in (0.8, 0.4, 0.4)])
     neither = evidence(scores={}, ranks={})
-    assert relevance(weights, neither).tolist() == pytest.approx([1 / (1 + math.exp(-x)) for x in (0.25, 1.0, 0.0)])
+    assert chance(weights, neither).tolist() == pytest.approx([1 / (1 + math.exp(-x)) for x in (0.25, 1.0, 0.0)])
 
 
 def test_what_a_question_found_at_best_moves_the_level_and_never_the_order() -> None:
@@ -81,7 +86,7 @@ def test_what_a_question_found_at_best_moves_the_level_and_never_the_order() -> 
     plain = Model(signals=signal, slope=2.0, offset=0.0, calibration={})
     lifted = Model(signals=signal, slope=2.0, offset=-1.0, calibration={"coverage": 0.7})
     by_name = {
-        name: relevance(Weights(embedder="m", fitted_on=(), models={"dense+sparse": model}), evidence())
+        name: chance(Weights(embedder="m", fitted_on=(), models={"dense+sparse": model}), evidence())
         for name, model in (("plain", plain), ("lifted", lifted))
     }
     assert by_name["lifted"][0] == pytest.approx(1 / (1 + math.exp(-(2.0 * 3.0 - 1.0 + 0.7 * 1.0))))
@@ -105,6 +110,6 @@ def test_the_shipped_weights_fit_the_shipped_embedder_and_prefer_what_both_legs_
         ranks={"dense": {0: 1, 1: 2, 2: 3}, "sparse": {0: 1, 1: 2}},
         terms=[(0, 1), (0,), ()],
     )
-    chance = relevance(weights, both)
-    assert chance.tolist() == sorted(chance, reverse=True)
-    assert ((chance >= 0) & (chance <= 1)).all()
+    found = chance(weights, both)
+    assert found.tolist() == sorted(found, reverse=True)
+    assert ((found >= 0) & (found <= 1)).all()

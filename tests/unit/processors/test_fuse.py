@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import time
 from collections.abc import Mapping, Sequence
 
 import pytest
 
-from schemas.queries import Expected, LegResult, MinVersion
+from schemas.queries import Expected, Hit, LegResult, MinVersion
 from schemas.replies import QueryReply
 from streams.adapters import profiles
+from streams.adapters.onnx_embedder import MODEL
 from streams.domain.scope import Scope
 from streams.domain.versions import LivePassage, VersionView
 from streams.errors import StoreUnavailable
@@ -203,3 +205,14 @@ async def test_chunks_of_a_version_that_is_not_live_yet_are_no_reason_to_search_
         result("fulltext"),
     )
     assert [each.passage_id for each in reply.passages] == ["a"]
+
+
+async def test_passages_keep_their_absolute_score_while_the_dense_leg_is_silent() -> None:
+    known = (passage("a", terms=(0, 1)), passage("b", terms=(0,)))
+    state = dataclasses.replace(deps(*known), weights=profiles.weights()[MODEL])
+    bm25 = (Hit(chunk_id="a", score=9.0), Hit(chunk_id="b", score=2.0))
+    legs = (result("dense", status="error", reason="down"), result("sparse", hits=bm25), result("fulltext", "a"))
+    reply = await answer(state, question(), *legs)
+    assert [each.passage_id for each in reply.passages] == ["a", "b"]
+    assert all(each.absolute is not None and 0 < each.absolute < 1 for each in reply.passages)
+    assert reply.models.embedder is None
