@@ -7,11 +7,13 @@ from typing import Literal
 from schemas.base import Agent, Value
 from schemas.documents import Kind, OfVersion, Tag
 
-Level = Literal["document", "parent", "child"]
+Level = Literal["document", "parent", "child", "question"]
 
 
 class Chunk(Value, frozen=True, kw_only=True):
-    """What is indexed: a document-level text, a section (parent), or a piece of one that fits the embedder (child)."""
+    """What is indexed: a document-level text, a section (parent), a piece of one that fits the embedder (child), or the
+    question of a Q&A pair alone (question).
+    """
 
     id: str  # UUIDv5, see streams/domain/identity.py
     level: Level
@@ -62,6 +64,7 @@ class ChunkVectors(Value, frozen=True, kw_only=True):
     level: Level
     dense: str  # base64 of little-endian float32
     sparse: SparseVector | None  # parents only
+    also: dict[str, str] = {}  # the same chunk by further models: name to base64
 
 
 class VectorBatch(Part, tag=True, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ import msgspec
 
 from schemas.base import END, Agent, DocId, Message, Source, Tenant, Value, Version
 from schemas.documents import Language, Tag
+from schemas.graph import Fact
 
 MAX_QUESTION = 20_000  # characters
 MAX_TOP_K = 100
@@ -80,7 +81,9 @@ class PreparedQuery(Message, tag=True, rename={"schema_version": "version"}, fro
     tenant: Tenant
     agent: Agent | None
     text: str  # normalised
+    expanded: str = ""  # with synonyms, for both vectors; empty: as `text`
     terms: tuple[str, ...]  # what the text legs look for
+    words: tuple[int, ...] = ()  # the places in `terms` that stand for whole words, not for parts of one
     language: str
     profile: str
     generation: str
@@ -88,6 +91,7 @@ class PreparedQuery(Message, tag=True, rename={"schema_version": "version"}, fro
     deadline: float
     legs: tuple[Leg, ...]
     candidates: int  # per leg
+    embedder: str = ""  # whose vectors are searched; empty: the generation's first
 
 
 class Expected(Message, tag=True, rename={"schema_version": "version"}, frozen=True, kw_only=True):
@@ -104,6 +108,7 @@ class Expected(Message, tag=True, rename={"schema_version": "version"}, frozen=T
     explain: bool = False
     skipped: dict[str, str] = {}  # legs that do not run, with the reason
     again: bool = False  # a flip overtook the first search
+    cache_key: str | None = None  # where a complete answer is kept; absent: it is not
 
 
 class Hit(Value, frozen=True, kw_only=True):
@@ -122,6 +127,8 @@ class LegResult(Message, tag=True, rename={"schema_version": "version"}, frozen=
     leg: Leg
     status: LegStatus
     hits: tuple[Hit, ...] = ()
+    questions: tuple[Hit, ...] = ()  # of the dense leg: Q&A pairs by their question alone
+    facts: tuple[Fact, ...] = ()  # of the graph leg
     reason: str | None = None
     milliseconds: float = 0.0
     model: str | None = None  # the embedder, for the dense leg

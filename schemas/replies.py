@@ -8,6 +8,7 @@ import msgspec
 
 from schemas.base import Message, Value
 from schemas.documents import Kind, Trust
+from schemas.graph import Fact
 from schemas.queries import LegStatus
 
 
@@ -35,7 +36,7 @@ class Passage(Value, frozen=True, kw_only=True):
     source: str
     doc_id: str
     version: int
-    kind: Kind
+    kind: Kind | Literal["graph"]  # `graph`: a summary of how things connect, where a profile ranks it
     title: str
     heading_path: tuple[str, ...]
     uri: str
@@ -50,6 +51,13 @@ class Passage(Value, frozen=True, kw_only=True):
     legs: dict[str, LegScore]
     evidence: tuple[str, ...]  # the chunks that were hit
     signals: dict[str, float] = {}  # what `absolute` was computed from (only with `explain`)
+
+
+class Summary(Value, frozen=True, kw_only=True):
+    """How the question's entities connect, in a few lines, and the facts behind them."""
+
+    text: str
+    facts: tuple[Fact, ...]
 
 
 class Dropped(Value, frozen=True, kw_only=True):
@@ -105,6 +113,8 @@ class QueryReply(Message, tag=True, rename={"schema_version": "version"}, frozen
     milliseconds: Milliseconds
     legs: dict[str, LegReport] = {}
     passages: tuple[Passage, ...] = ()
+    pinned: tuple[Passage, ...] = ()  # documents that the agent always gets, beside what was found
+    summary: Summary | None = None
     dropped: tuple[Dropped, ...] = ()
     error: ErrorInfo | None = None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from schemas.chunks import ChunkBatch, VectorBatch
 from schemas.documents import Document, DocumentChange, DocumentStatus, Receipt
+from schemas.graph import GraphBatch
 from schemas.queries import Expected, LegResult, PreparedQuery, QueryRequest
 from schemas.replies import QueryReply
 from topics.topic import DAY, LARGEST_RECORD, MINUTE, Topic
@@ -42,6 +43,13 @@ VECTORS = Topic(
     key=DOCUMENT,
     partitions=4,
     summary="dense and sparse vectors of new or changed chunks",
+)
+ENTITIES = Topic(
+    name="entities",
+    carries=(GraphBatch,),
+    key=DOCUMENT,
+    partitions=4,
+    summary="entities and relations of new or changed chunks",
 )
 RECEIPTS = Topic(
     name="receipts",
@@ -99,6 +107,7 @@ PIPELINE: tuple[Topic, ...] = (
     DOCUMENTS,
     CHUNKS,
     VECTORS,
+    ENTITIES,
     RECEIPTS,
     DOCUMENT_STATUS,
     QUERIES,
@@ -106,7 +115,7 @@ PIPELINE: tuple[Topic, ...] = (
     LEG_RESULTS,
     REPLIES,
 )
-CONSUMED: tuple[Topic, ...] = (DOCUMENT_CHANGES, CHUNKS, VECTORS, RECEIPTS, QUERIES, PREPARED, LEG_RESULTS)
+CONSUMED: tuple[Topic, ...] = (DOCUMENT_CHANGES, CHUNKS, VECTORS, ENTITIES, RECEIPTS, QUERIES, PREPARED, LEG_RESULTS)
 DEAD_LETTERS: tuple[Topic, ...] = tuple(topic.dead_letters for topic in CONSUMED)
 ALL: tuple[Topic, ...] = PIPELINE + DEAD_LETTERS
 REPLY_TOPICS: frozenset[str] = frozenset({REPLIES.name})

@@ -11,19 +11,50 @@ from schemas.queries import Leg
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=60)]
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+Weight = Annotated[float, msgspec.Meta(ge=0)]
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which legs run, how much each may return, how they are fused and how long it may take."""
+    """Which legs run, how much each may return, how they are fused, scored and cut, and how long it may take."""
 
-    name: str
+    name: Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9-]+$", max_length=64)]
     summary: str
-    legs: tuple[Leg, ...]
-    levels: tuple[Level, ...] = ("parent", "child")  # what the dense leg searches
+
+    # What is searched
+    legs: Annotated[tuple[Leg, ...], msgspec.Meta(min_length=1)]
+    levels: tuple[Level, ...] = ("parent", "child")  # of the dense leg
+    embedder: str | None = None  # whose vectors the dense leg searches; absent: the generation's first
+    language: str | None = None  # of all questions and their stemmer; absent: detected
+    synonyms: str | None = None  # a dictionary, applied to the text of both vectors
+    qa_prefix: bool = False  # a word of a question also matches as the beginning of a pair's word
     candidates: Positive = 30  # per leg
+    candidates_per_passage: Positive | None = None  # with it, a leg has this × passages, at most `candidates`
+
+    # How candidates are fused and scored
+    weights: dict[Leg, Weight] = {}  # of a leg's ranks in the fusion; 1 where absent
     rrf_k: Positive = 60
-    # What passages are ordered by: the fused ranks, or P(relevant) where there are weights for the embedder.
-    score: Literal["fused", "relevance"] = "fused"
-    passages: Positive = 5  # returned unless the question says otherwise
+    rrf_first: Literal[0, 1] = 1  # the number of the first rank
+    fused: Positive | None = None  # how many candidates fusion keeps
+    rerank_depth: Positive | None = None  # of these so many are reranked, and the rest dropped
+    # What passages are ordered by: the fused ranks; the reference's absolute score; or P(relevant).
+    score: Literal["fused", "coverage", "relevance"] = "fused"
+    agreement: Share = 0.0  # at most so much is added to an absolute score when all legs agree
+    calibrated_bm25: bool = False  # BM25 as a share of the most it could be; else its raw score
+    qa_least: Share = 0.0  # the least absolute score of a Q&A pair that the Q&A leg found
+    graph_least: Share = 0.0  # the same of what the graph leg found
+    floor: Share | None = None  # passages with a lower absolute score are dropped
+
+    # What is returned
+    passages: Positive = 5  # unless the question says otherwise
+    distinct: bool = True  # one text once
+    graph_summary: Literal["beside", "passage"] = "beside"  # a field of the reply, or a passage among the others
+    pinned: bool = False  # documents that are pinned for the agent come along
+    passage_chars: Positive | None = None  # of each text
+    total_chars: Positive | None = None  # of all texts, pinned ones included
+    cut: Literal["head", "sentences"] = "head"  # what of a longer text is kept: its start, or the sentences that match
+
+    # How long it may take, and be kept
     budget: Seconds = 5.0  # until the deadline, unless the question brings one
     legs_budget: Seconds = 2.0  # how long a slow leg is waited for
+    cache_seconds: Annotated[int, msgspec.Meta(ge=0, le=86_400)] = 300  # 0: nothing is kept

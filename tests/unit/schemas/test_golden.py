@@ -15,8 +15,9 @@ from schemas.codec import InvalidMessage, decode, encode
 from schemas.dead_letters import DeadLetter
 from schemas.documents import Document, DocumentChange, DocumentStatus, Receipt
 from schemas.generate import MESSAGES
+from schemas.graph import Entity, Fact, GraphBatch, Relation
 from schemas.queries import Expected, Filters, Hit, LegResult, MinVersion, PreparedQuery, QueryRequest, ReplyTo, Turn
-from schemas.replies import Dropped, LegReport, LegScore, Milliseconds, Models, Passage, QueryReply
+from schemas.replies import Dropped, LegReport, LegScore, Milliseconds, Models, Passage, QueryReply, Summary
 
 FOLDER = Path(__file__).parents[2] / "golden"
 FILE = re.compile(r"(?P<message>[A-Z]\w+)\.v(?P<version>\d+)(?P<minimal>\.minimal)?\.json")
@@ -50,6 +51,8 @@ PREPARED = PreparedQuery(
     tenant="acme",
     agent="support",
     text="can an annual plan be refunded?",
+    expanded="can an annual plan be refunded? yearly",
+    words=(0, 1, 2),
     language="en",
     profile="general",
     generation="g1",
@@ -57,6 +60,7 @@ PREPARED = PreparedQuery(
     deadline=1772357401.5,
     legs=("dense", "fulltext"),
     candidates=30,
+    embedder="all-MiniLM-L6-v2-int8",
 )
 SMALL_PREPARED = PreparedQuery(
     query_id="q1",
@@ -120,8 +124,19 @@ FULL: tuple[Message, ...] = (
                 level="parent",
                 dense="AACAPwAAAAA=",
                 sparse=SparseVector(indices=(7, 4294967295), values=(0.5, 1.25)),
+                also={"bge-small-en-v1.5": "AACAPwAAAAA="},
             ),
             ChunkVectors(id=CHILD, level="child", dense="AACAPwAAAAA=", sparse=None),
+        ),
+    ),
+    GraphBatch(
+        **FULL_PART,
+        entities=(
+            Entity(key="annual plan", name="annual plans", kind="term", chunk_id=PARENT, mentions=2),
+            Entity(key="refund", name="Refund", kind="term", chunk_id=PARENT),
+        ),
+        relations=(
+            Relation(subject="annual plan", object="refund", label="refunded within", chunk_id=PARENT, weight=0.5),
         ),
     ),
     Receipt(**PART, writer="vectors", part=1, error="the model has no vectors"),
@@ -153,6 +168,7 @@ FULL: tuple[Message, ...] = (
         min_version=(MinVersion(source="help", doc_id="billing/refund-policy", version=3),),
         explain=True,
         skipped={"graph": "off in profile"},
+        cache_key="answers:acme:9b74c989",
     ),
     LegResult(
         query_id=QUERY_ID,
@@ -160,6 +176,8 @@ FULL: tuple[Message, ...] = (
         leg="dense",
         status="ok",
         hits=(Hit(chunk_id=CHILD, score=0.78), Hit(chunk_id=PARENT, score=0.5)),
+        questions=(Hit(chunk_id=CHILD, score=0.91),),
+        facts=(Fact(subject="annual plan", label="includes", object="API", chunk_id=PARENT, score=0.5),),
         reason="1 of 2 vectors",
         milliseconds=9.1,
         model="all-MiniLM-L6-v2-int8",
@@ -205,6 +223,11 @@ FULL: tuple[Message, ...] = (
                 signals={"cosine": 0.78, "coverage": 0.55},
             ),
         ),
+        pinned=(),
+        summary=Summary(
+            text="Annual plan includes API.",
+            facts=(Fact(subject="annual plan", label="includes", object="API", chunk_id=PARENT),),
+        ),
         dropped=(Dropped(passage_id="p2", rule="floor", legs={"dense": LegScore(rank=2, score=0.2)}),),
     ),
     DeadLetter(
@@ -216,6 +239,7 @@ MINIMAL: tuple[Message, ...] = (
     Document(change=SMALL_CHANGE, content_hash="00"),
     ChunkBatch(**SMALL_PART, chunks=()),
     VectorBatch(**SMALL_PART, model="m", dimension=1, vectors=()),
+    GraphBatch(**SMALL_PART, entities=(), relations=()),
     Receipt(**PART, writer="text"),
     DocumentStatus(**PART, status="searchable"),
     QueryRequest(query_id="q1", tenant="acme", text="refund"),
@@ -287,8 +311,9 @@ def test_fields_that_a_later_release_adds_are_ignored(message: Message) -> None:
         return [extended(item) for item in value] if isinstance(value, list) else value
 
     later = extended(msgspec.json.decode(encode(message)))
-    for free in ("metadata", "legs", "skipped", "signals"):  # maps whose keys are data
-        for holder in (later, later.get("change", {}), *later.get("passages", []), *later.get("dropped", [])):
+    for free in ("metadata", "legs", "skipped", "signals", "also"):  # maps whose keys are data
+        lists = [item for name in ("passages", "dropped", "vectors") for item in later.get(name, [])]
+        for holder in (later, later.get("change", {}), *lists):
             if isinstance(holder.get(free), dict):
                 holder[free].pop("a_later_field")
     assert decode(msgspec.json.encode(later), type(message)) == message
