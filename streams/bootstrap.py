@@ -153,8 +153,10 @@ async def _retrieve_fulltext(of: Resources) -> retrieve_fulltext.Deps:
 
 async def _fuse(of: Resources) -> fuse.Deps:
     generation = await (await of.generations()).live()
+    passages = PostgresPassages(pool=await of.pool("reads"))
     return fuse.Deps(
-        passages=PostgresPassages(pool=await of.pool("reads")),
+        passages=passages,
+        pinned=passages,
         profiles=of.profiles,
         weights=profiles.weights().get(generation.model),
         clock=time.time,

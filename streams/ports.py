@@ -104,6 +104,16 @@ class PassageReader(Protocol):
         """Return the versions of a document that are kept, newest first; the live one with its chunks."""
 
 
+class PinnedReader(Protocol):
+    """Reads the documents that an agent always gets. Raises StoreUnavailable."""
+
+    async def pinned(self, scope: Scope, limit: int) -> Sequence[LivePassage]:
+        """Return up to `limit` live passages of the documents pinned for the agent of `scope`, in reading order.
+
+        What the caller narrows the search to does not narrow these. None without an agent.
+        """
+
+
 class VectorIndex(Protocol):
     """Dense and sparse vectors of chunks. Raises StoreUnavailable."""
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from schemas.documents import DocKey
-from schemas.queries import Hit
+from schemas.queries import Filters, Hit
 from streams.adapters.memory_state import State
 from streams.adapters.memory_versions import open_to
 from streams.domain import lexemes
@@ -70,7 +71,7 @@ class MemoryTextIndex:
 
 
 class MemoryPassages:
-    """The PassageReader port in memory."""
+    """The PassageReader and PinnedReader ports in memory."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -93,12 +94,28 @@ class MemoryPassages:
                 uri=version.change.uri,
                 trust=version.change.trust,
                 language=version.language,
+                evidence_body=texts[chunk.id].body if chunk.level == "child" else "",
                 terms=_found(terms, texts[chunk.parent_id].lexemes),
             )
             for _, version in self._state.visible(scope)
             for chunk in version.chunks
             if chunk.id in wanted and chunk.parent_id in texts
         }
+
+    async def pinned(self, scope: Scope, limit: int) -> Sequence[LivePassage]:
+        """Return the passages of the documents that are pinned for the agent."""
+        everything = replace(scope, filters=Filters())
+        ids = [
+            chunk.id
+            for _, version in sorted(
+                self._state.visible(everything), key=lambda each: (each[1].change.source, each[1].change.doc_id)
+            )
+            if scope.agent is not None and scope.agent in version.change.pinned
+            for chunk in version.chunks
+            if chunk.level == "parent"
+        ]
+        found = await self.resolve(everything, ids)
+        return [found[chunk_id] for chunk_id in ids if chunk_id in found][:limit]
 
     async def gone(self, scope: Scope, chunk_ids: Sequence[str]) -> bool:
         """Tell whether any of these chunks belongs to no version any more."""

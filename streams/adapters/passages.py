@@ -1,11 +1,13 @@
-"""Live passages in Postgres: the fence at fusion, and what people are shown of a document."""
+"""Live passages in Postgres: the fence at fusion, pinned documents, and what people are shown of a document."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from schemas.chunks import Chunk
 from schemas.documents import DocKey
+from schemas.queries import Filters
 from streams.adapters import postgres, postgres_scope, versions
 from streams.domain import lexemes
 from streams.domain.scope import Scope
@@ -13,7 +15,7 @@ from streams.domain.versions import LivePassage, VersionView
 
 
 class PostgresPassages:
-    """The PassageReader port on Postgres."""
+    """The PassageReader and PinnedReader ports on Postgres."""
 
     def __init__(self, *, pool: postgres.Pool) -> None:
         self._pool = pool
@@ -69,6 +71,20 @@ class PostgresPassages:
             },
         )
         return {(row["source"], row["doc_id"]): row["live_version"] for row in rows}
+
+    async def pinned(self, scope: Scope, limit: int) -> Sequence[LivePassage]:
+        """Return the passages of the documents that are pinned for the agent."""
+        if scope.agent is None:
+            return ()
+        everything = replace(scope, filters=Filters())
+        rows = await postgres.read(
+            self._pool,
+            "read pinned documents",
+            tenant=scope.tenant,
+            statement=postgres.sql("pinned"),
+            parameters=postgres_scope.visible(everything) | {"limit": limit},
+        )
+        return [LivePassage(**row | {"heading_path": tuple(row["heading_path"])}) for row in rows]
 
     async def describe(self, key: DocKey, generation: str) -> tuple[VersionView, ...]:
         """Return the kept versions, newest first; the chunks of a live one, unless it is being deleted."""

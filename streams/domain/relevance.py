@@ -18,6 +18,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from schemas.replies import LegScore
+
 Column = NDArray[np.float64]  # a number a candidate
 
 UNKNOWN_IDF = 5.0  # of every term, where nobody counted them
@@ -43,8 +45,7 @@ class Evidence:
     """What the legs say of a question's candidates; a candidate that a leg did not find is absent from it."""
 
     candidates: int
-    scores: Mapping[str, Mapping[int, float]]
-    ranks: Mapping[str, Mapping[int, int]]
+    lists: Mapping[str, Mapping[int, LegScore]]  # by list that ran: candidate to place
     terms: Sequence[Sequence[int]]  # by candidate: which of the question's terms it has
     idf: Sequence[float]  # by term
     asked: int = 100  # candidates a leg: a list this long was cut, and what it lacks may have up to its last score
@@ -126,16 +127,17 @@ class _Leg:
     @classmethod
     def of(cls, evidence: Evidence, name: str, *, bounded: bool) -> _Leg:
         """Read a leg; what it did not find has its list's last score, or none where the list was not cut."""
-        scores, ranks = evidence.scores.get(name, {}), evidence.ranks.get(name, {})
-        if not scores:
+        places = evidence.lists.get(name, {})
+        if not places:
             nothing = np.zeros(evidence.candidates)
             return cls(score=nothing, z=nothing, reciprocal=nothing, best=0.0, peak=0.0)
-        values = np.fromiter(scores.values(), dtype=float)
+        found = list(places)
+        values = np.array([each.score for each in places.values()], dtype=float)
         lowest = 0.0 if bounded and len(values) < evidence.asked else float(values.min())
         score = np.full(evidence.candidates, lowest)
-        score[list(scores)] = values
+        score[found] = values
         reciprocal = np.zeros(evidence.candidates)
-        reciprocal[list(ranks)] = (RANK_K + 1) / (RANK_K + np.fromiter(ranks.values(), dtype=float))
+        reciprocal[found] = [(RANK_K + 1) / (RANK_K + each.rank) for each in places.values()]
         spread, mean, best = float(values.std()) + 1e-6, float(values.mean()), float(values.max())
         z = np.clip((score - mean) / spread, -3.0, 6.0)
         return cls(score=score, z=z, reciprocal=reciprocal, best=best, peak=(best - mean) / spread)
@@ -156,7 +158,7 @@ def relevance(model: Model, seen: Mapping[str, Column]) -> Column:
 
 def legs_of(evidence: Evidence) -> str:
     """Return which model fits: named by those of the two scoring legs that took part."""
-    return "+".join(leg for leg in ("dense", "sparse") if leg in evidence.scores)
+    return "+".join(leg for leg in ("dense", "sparse") if leg in evidence.lists)
 
 
 def raw_score(model: Model, seen: Mapping[str, Column]) -> Column:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, auto
+from typing import Literal
 
 from schemas.chunks import Chunk
 from schemas.documents import DocumentChange, DocumentStatus, Kind, Trust
@@ -62,11 +63,12 @@ class LivePassage:
     source: str
     doc_id: str
     version: int
-    kind: Kind
+    kind: Kind | Literal["graph"]
     title: str
     uri: str
     trust: Trust
     language: str
+    evidence_body: str = ""  # the text of the chunk that led here, where it is a piece of the passage
     terms: tuple[int, ...] = ()  # which of the question's terms it has, by their place in the question
 
 

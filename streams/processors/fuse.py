@@ -10,15 +10,15 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from schemas.queries import Expected, LegResult
+from schemas.queries import Expected, Leg, LegResult
 from schemas.replies import ErrorInfo, Milliseconds, Models, QueryReply, error_reply
 from streams import wire
-from streams.domain import ranking, scope
+from streams.domain import ranking, reports, scope
 from streams.domain.join import Join, wait_until
 from streams.domain.profile import Profile
 from streams.domain.relevance import Weights
 from streams.errors import Invalid, RankstreamError
-from streams.ports import PassageReader
+from streams.ports import PassageReader, PinnedReader
 from streams.processor import Ack, Failure, OnFailure, Processor
 from streams.wire import Outgoing
 from topics import catalogue
@@ -31,6 +31,7 @@ FENCE_SECONDS = 2.0  # at most, for reading the passages
 LEAST_FENCE = 0.1  # seconds, however near the deadline
 LATE = 1.0  # seconds after a deadline from which nobody reads the reply
 MOST_REMEMBERED = 20_000  # tickets
+MOST_PINNED = 50  # passages
 
 
 @dataclass(eq=False)
@@ -47,6 +48,7 @@ class Deps:
     """What `fuse` needs; `joins` is its only state, and outlives no deadline."""
 
     passages: PassageReader
+    pinned: PinnedReader
     profiles: Mapping[str, Profile]
     clock: Callable[[], float]
     weights: Weights | None = None  # of the generation's embedder, also for questions whose dense leg is silent
@@ -109,21 +111,22 @@ async def _wait(opened: Open, expected: Expected, deps: Deps) -> None:
 async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> Sequence[Outgoing]:
     query, profile = expected.query, deps.profiles[expected.query.profile]
     results = {leg: join.results[leg] for leg in query.legs if leg in join.results}
-    wanted = list(dict.fromkeys(hit.chunk_id for result in results.values() for hit in result.hits))
+    wanted = _evidence(results)
     try:
         async with asyncio.timeout(min(FENCE_SECONDS, max(LEAST_FENCE, query.deadline - joined))):
             live = await deps.passages.resolve(scope.of(query), wanted, query.terms) if wanted else {}
             if await _overtaken(expected, [chunk for chunk in wanted if chunk not in live], joined, deps):
                 return _again(expected, deps)
+            pinned = await deps.pinned.pinned(scope.of(query), MOST_PINNED) if profile.pinned and query.agent else ()
             lag = await _lag(expected, deps)
     except Invalid as error:
         info = ErrorInfo(error_class="validation", message=error.message, field=error.field)
-        return [_error(expected, deps, info, legs=ranking.reports(expected, results))]
+        return [_error(expected, deps, info, legs=reports.reports(expected, results))]
     except (RankstreamError, TimeoutError) as error:
         # Without the fence a deleted or foreign text could get through: no passages rather than wrong ones.
         log.warning("fence unavailable: %s", error)
         info = ErrorInfo(error_class="fence unavailable", message="the passages could not be checked; nothing is shown")
-        return [_error(expected, deps, info, legs=ranking.reports(expected, results))]
+        return [_error(expected, deps, info, legs=reports.reports(expected, results))]
     ranked = ranking.rank(
         query,
         results,
@@ -131,12 +134,13 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
         profile=profile,
         top_k=expected.top_k,
         weights=deps.weights,
+        pinned=pinned,
         explain=expected.explain,
     )
     for leg, number in ranked.stale_hits.items():
         deps.counts[f"stale_hits_dropped.{leg}"] += number
-    legs = ranking.reports(expected, results)
-    reasons = ranking.reasons(legs)
+    legs = reports.reports(expected, results)
+    reasons = reports.reasons(legs)
     now = deps.clock()
     reply = QueryReply(
         query_id=query.query_id,
@@ -155,9 +159,23 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
         ),
         legs=legs,
         passages=ranked.passages,
+        pinned=ranked.pinned,
+        summary=ranked.summary,
         dropped=ranked.dropped if expected.explain else (),
     )
     return [_reply(expected, reply)]
+
+
+def _evidence(results: Mapping[Leg, LegResult]) -> list[str]:
+    """Return the chunks of all hits and facts, each once, in the legs' order."""
+    return list(
+        dict.fromkeys(
+            each.chunk_id
+            for result in results.values()
+            for found in (result.hits, result.questions, result.facts)
+            for each in found
+        )
+    )
 
 
 async def _overtaken(expected: Expected, missing: Sequence[str], joined: float, deps: Deps) -> bool:

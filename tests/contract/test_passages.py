@@ -123,6 +123,41 @@ async def test_a_deletion_that_is_on_its_way_hides_the_text_from_people_too(stor
     assert [(view.version, view.chunks) for view in views] == [(2, ()), (1, ())]
 
 
+async def test_pinned_documents_come_for_their_agent_alone_and_in_reading_order(stores: Stores) -> None:
+    await stores.put(change(1, "one | two", doc_id="b", pinned=("bot",)))
+    await stores.put(change(1, "three", doc_id="a", pinned=("bot", "desk")))
+    await stores.put(change(1, "four", doc_id="c"))
+    await stores.put(change(1, "five", doc_id="a", tenant="other", pinned=("bot",)))
+    await stores.put(change(1, "six", doc_id="d", pinned=("bot",), agents=("desk",)))
+
+    async def bodies(limit: int = 10, **fields: object) -> list[str]:
+        return [each.body for each in await stores.passages.pinned(scope(**fields), limit)]
+
+    assert await bodies(agent="bot") == ["three", "one", "two"]
+    assert await bodies(agent="bot", limit=2) == ["three", "one"]
+    assert await bodies(agent="desk") == ["three"]
+    assert await bodies(agent="phone") == []
+    assert await bodies() == []
+    assert await bodies(agent="bot", filters=Filters(directory="c")) == ["three", "one", "two"]
+    assert await bodies(agent="bot", tenant="other") == ["five"]
+
+
+async def test_a_pinned_document_goes_with_its_deletion_and_with_the_version_that_unpins_it(stores: Stores) -> None:
+    await stores.put(change(1, "one", doc_id="a", pinned=("bot",)))
+    await stores.put(change(1, "two", doc_id="b", pinned=("bot",)))
+    await stores.put(deletion(2, doc_id="a"))
+    await stores.put(change(2, "two", doc_id="b"))
+    assert list(await stores.passages.pinned(scope(agent="bot"), 10)) == []
+
+
+async def test_the_text_of_the_piece_that_was_hit_comes_with_its_passage(stores: Stores) -> None:
+    document = change(1, "refund")
+    await stores.put(document)
+    parent, child = cut(document)
+    found = await stores.passages.resolve(scope(), [parent.id, child.id])
+    assert (found[parent.id].evidence_body, found[child.id].evidence_body) == ("", "refund")
+
+
 async def test_live_versions_are_read_for_many_documents(stores: Stores) -> None:
     await stores.put(change(3, "a", doc_id="a"))
     await stores.put(change(5, "b", doc_id="b", source="git"))

@@ -8,14 +8,15 @@ import pytest
 
 from schemas.queries import Hit
 from streams.domain.profile import Profile
-from streams.domain.ranking import WARNING, Ranked, rank, reasons, reports
+from streams.domain.ranking import Ranked, rank
 from streams.domain.relevance import Model, Signal, Weights
-from tests.unit.domain.questions import expected, passage, prepared, result
+from streams.domain.texts import WARNING
+from tests.unit.domain.questions import passage, prepared, result
 
 
 def ranked_by_ranks(results: Any, live: Any, *, rrf_k: int, top_k: int) -> Ranked:
     profile = Profile(name="test", summary="", legs=("dense", "sparse", "fulltext"), rrf_k=rrf_k)
-    return rank(prepared(), results, live, profile=profile, top_k=top_k)
+    return rank(prepared(), results, live, profile=profile, top_k=top_k, explain=True)
 
 
 def test_passages_carry_their_whole_arithmetic() -> None:
@@ -75,33 +76,6 @@ def test_inputs_are_not_changed() -> None:
     ranked_by_ranks(given, live, rrf_k=60, top_k=1)
     assert given == {"dense": result("dense", "a")}
     assert live == {"a": passage("a")}
-
-
-def test_a_reply_says_how_every_leg_ran() -> None:
-    ran = reports(
-        expected(skipped={"graph": "off in profile"}),
-        {
-            "dense": result("dense", "a", milliseconds=9.0),
-            "sparse": result("sparse", status="error", reason="no connection"),
-        },
-    )
-    assert (ran["dense"].status, ran["dense"].candidates, ran["dense"].milliseconds) == ("ok", 1, 9.0)
-    assert (ran["sparse"].status, ran["sparse"].reason) == ("error", "no connection")
-    assert (ran["fulltext"].status, ran["fulltext"].reason) == ("timeout", "no result in time")
-    assert (ran["graph"].status, ran["graph"].reason) == ("skipped", "off in profile")
-    assert reasons(ran) == ("fulltext: no result in time", "sparse: no connection")
-
-
-def test_empty_and_skipped_legs_do_not_degrade() -> None:
-    ran = reports(
-        expected(),
-        {
-            "dense": result("dense", "a"),
-            "sparse": result("sparse"),
-            "fulltext": result("fulltext", status="skipped", reason="no words in the question"),
-        },
-    )
-    assert reasons(ran) == ()
 
 
 def test_a_leg_may_return_a_chunk_twice_without_counting_it_twice() -> None:

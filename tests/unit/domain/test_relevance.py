@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from schemas.replies import LegScore
 from streams.adapters import profiles
 from streams.adapters.onnx_embedder import MODEL
 from streams.domain.relevance import (
@@ -24,11 +25,15 @@ from streams.domain.relevance import (
 )
 
 
+def places(scores: dict[int, float]) -> dict[int, LegScore]:
+    """Return a leg's list from its scores, best first."""
+    return {number: LegScore(rank=rank, score=score) for rank, (number, score) in enumerate(scores.items(), start=1)}
+
+
 def evidence(**fields: object) -> Evidence:
     given: dict[str, object] = {
         "candidates": 3,
-        "scores": {"dense": {0: 0.8, 1: 0.4}, "sparse": {1: 6.0, 2: 3.0}},
-        "ranks": {"dense": {0: 1, 1: 2}, "sparse": {1: 1, 2: 2}},
+        "lists": {"dense": places({0: 0.8, 1: 0.4}), "sparse": places({1: 6.0, 2: 3.0})},
         "terms": [(0,), (0, 1), ()],
         "idf": [1.0, 3.0],
     }
@@ -75,9 +80,9 @@ def test_a_leg_that_is_silent_has_a_model_of_its_own() -> None:
             "": only("coverage"),
         },
     )
-    alone = evidence(scores={"dense": {0: 0.8, 1: 0.4}}, ranks={"dense": {0: 1, 1: 2}})
+    alone = evidence(lists={"dense": places({0: 0.8, 1: 0.4})})
     assert chance(weights, alone).tolist() == pytest.approx([1 / (1 + math.exp(-x)) for x in (0.8, 0.4, 0.4)])
-    neither = evidence(scores={}, ranks={})
+    neither = evidence(lists={})
     assert chance(weights, neither).tolist() == pytest.approx([1 / (1 + math.exp(-x)) for x in (0.25, 1.0, 0.0)])
 
 
@@ -96,7 +101,7 @@ def test_what_a_question_found_at_best_moves_the_level_and_never_the_order() -> 
 def test_every_signal_of_a_leg_is_zero_where_that_leg_is_absent() -> None:
     for leg, others in (("dense", "sparse"), ("sparse", "dense")):
         full = evidence()
-        alone = evidence(scores={others: full.scores[others]}, ranks={others: full.ranks[others]})
+        alone = evidence(lists={others: full.lists[others]})
         seen = signals(alone)
         assert all(not seen[name].any() for name in LEG_SIGNALS[leg]), leg
         assert set(LEG_SIGNALS[leg]) < set(seen)
@@ -106,8 +111,7 @@ def test_the_shipped_weights_fit_the_shipped_embedder_and_prefer_what_both_legs_
     weights = profiles.weights()[MODEL]
     assert set(weights.models) == {"dense+sparse", "dense", "sparse", ""}
     both = evidence(
-        scores={"dense": {0: 0.7, 1: 0.3, 2: 0.2}, "sparse": {0: 9.0, 1: 2.0}},
-        ranks={"dense": {0: 1, 1: 2, 2: 3}, "sparse": {0: 1, 1: 2}},
+        lists={"dense": places({0: 0.7, 1: 0.3, 2: 0.2}), "sparse": places({0: 9.0, 1: 2.0})},
         terms=[(0, 1), (0,), ()],
     )
     found = chance(weights, both)

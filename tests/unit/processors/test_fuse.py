@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from schemas.graph import Fact
 from schemas.queries import Expected, Hit, LegResult, MinVersion
 from schemas.replies import QueryReply
 from streams.adapters import profiles
@@ -36,6 +37,9 @@ class Passages:
             raise self._error
         return {chunk_id: self._known[chunk_id] for chunk_id in chunk_ids if chunk_id in self._known}
 
+    async def pinned(self, scope: Scope, limit: int) -> Sequence[LivePassage]:
+        return [each for each in self._known.values() if each.passage_id.startswith("pinned")][:limit]
+
     async def gone(self, scope: Scope, chunk_ids: Sequence[str]) -> bool:
         return not self._pending.issuperset(chunk_ids)
 
@@ -49,9 +53,8 @@ class Passages:
 
 
 def deps(*known: LivePassage, error: Exception | None = None, pending: Sequence[str] = ("gone",)) -> fuse.Deps:
-    return fuse.Deps(
-        passages=Passages(*known, error=error, pending=pending), profiles=profiles.shipped(), clock=time.time
-    )
+    passages = Passages(*known, error=error, pending=pending)
+    return fuse.Deps(passages=passages, pinned=passages, profiles=profiles.shipped(), clock=time.time)
 
 
 def question(*, seconds: float = 5.0, **fields: object) -> Expected:
@@ -216,3 +219,24 @@ async def test_passages_keep_their_absolute_score_while_the_dense_leg_is_silent(
     assert [each.passage_id for each in reply.passages] == ["a", "b"]
     assert all(each.absolute is not None and 0 < each.absolute < 1 for each in reply.passages)
     assert reply.models.embedder is None
+
+
+async def test_pinned_documents_come_along_where_the_profile_says_so_and_an_agent_asks() -> None:
+    async def ask(profile: str, agent: str | None) -> list[str]:
+        query = prepared(deadline=time.time() + 5, profile=profile, agent=agent, legs=("dense",))
+        reply = await answer(deps(passage("a"), passage("pinned")), question(query=query), result("dense", "a"))
+        assert [each.passage_id for each in reply.passages] == ["a"]
+        return [each.passage_id for each in reply.pinned]
+
+    assert await ask("support", "bot") == ["pinned"]
+    assert await ask("support", None) == []
+    assert await ask("knowledge-base", "bot") == []
+
+
+async def test_a_fact_is_told_while_its_chunk_is_live() -> None:
+    facts = [Fact(subject="Team plan", label="includes", object=name, chunk_id=name) for name in ("API", "gone")]
+    query = prepared(deadline=time.time() + 5, legs=("graph",))
+    reply = await answer(deps(passage("API")), question(query=query), result("graph", "API", facts=tuple(facts)))
+    assert reply.summary is not None
+    assert [fact.object for fact in reply.summary.facts] == ["API"]
+    assert "gone" not in reply.summary.text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from schemas.replies import LegScore
 from streams.domain.relevance import LEG_SIGNALS, Evidence, signals
 from streams.quality.calibrate import left_out, models
 from streams.quality.fitting import Labelled
@@ -20,13 +21,15 @@ def questions(count: int, *, seed: int, leg: str) -> list[Labelled]:
             dense[right] = 0.9
         else:
             sparse[right] = 20.0
-        scores = {"dense": dict(enumerate(dense)), "sparse": dict(enumerate(sparse))}
-        ranks = {
-            name: {place: rank for rank, place in enumerate(sorted(of, key=lambda each: -of[each]), start=1)}
-            for name, of in scores.items()
+        lists = {
+            name: {
+                place: LegScore(rank=rank, score=of[place])
+                for rank, place in enumerate(sorted(range(10), key=lambda each: -of[each]), start=1)
+            }
+            for name, of in (("dense", dense), ("sparse", sparse))
         }
         terms = [(0, 1) if place == right and leg == "sparse" else (0,) for place in range(10)]
-        evidence = Evidence(candidates=10, scores=scores, ranks=ranks, terms=terms, idf=[1.0, 4.0])
+        evidence = Evidence(candidates=10, lists=lists, terms=terms, idf=[1.0, 4.0])
         places = tuple(f"doc-{place}" for place in range(10))
         grades = np.eye(10)[right]
         made.append(Labelled(signals=signals(evidence), grades=grades, places=places, gold={f"doc-{right}": 1}))

@@ -1,0 +1,66 @@
+"""What a question's legs found, passage by passage: only what is live and visible, each leg's best hit of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from schemas.queries import Hit, Leg, LegResult
+from schemas.replies import LegScore
+from streams.domain.versions import LivePassage
+
+QUESTIONS = "questions"  # the dense leg's second list: Q&A pairs by their question alone
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidates:
+    """Passages, numbered in the order in which they were first seen, and how each list ranks them."""
+
+    passages: list[LivePassage] = field(default_factory=list)
+    evidence: list[dict[str, None]] = field(default_factory=list)  # by passage: the chunks that were hit, in order
+    lists: dict[str, dict[int, LegScore]] = field(
+        default_factory=dict
+    )  # by list that ran: passage to place, best first
+    stale: dict[str, int] = field(default_factory=dict)  # by leg: hits that are no longer, or not yet, live and visible
+
+    def legs(self, number: int) -> dict[str, LegScore]:
+        """Return what each list says of a passage that it found."""
+        return {name: places[number] for name, places in self.lists.items() if number in places}
+
+
+def gather(
+    results: Mapping[Leg, LegResult], live: Mapping[str, LivePassage], *, unlisted: Sequence[Leg] = ()
+) -> Candidates:
+    """Merge the legs' hits over the passages that are live.
+
+    A leg that ran without finding anything has an empty list, one that did not run has none. Hits of `unlisted` legs
+    are counted where they are stale, and are no candidates.
+    """
+    found = Candidates()
+    numbers: dict[str, int] = {}
+    for leg, result in results.items():
+        found.stale[leg] = sum(hit.chunk_id not in live for hit in (*result.hits, *result.questions))
+        if leg in unlisted or result.status not in ("ok", "empty"):
+            continue
+        found.lists[leg] = _places(result.hits, live, numbers, found)
+        if result.questions:
+            found.lists[QUESTIONS] = _places(result.questions, live, numbers, found)
+    return found
+
+
+def _places(
+    hits: Sequence[Hit], live: Mapping[str, LivePassage], numbers: dict[str, int], found: Candidates
+) -> dict[int, LegScore]:
+    places: dict[int, LegScore] = {}
+    for hit in hits:
+        passage = live.get(hit.chunk_id)
+        if passage is None:
+            continue
+        number = numbers.setdefault(passage.passage_id, len(found.passages))
+        if number == len(found.passages):
+            found.passages.append(passage)
+            found.evidence.append({})
+        found.evidence[number][hit.chunk_id] = None
+        if number not in places:
+            places[number] = LegScore(rank=len(places) + 1, score=hit.score)
+    return places

@@ -1,0 +1,33 @@
+"""How a search ran: each leg's status, and why an answer is degraded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from schemas.queries import Expected, Leg, LegResult
+from schemas.replies import LegReport
+
+
+def reports(expected: Expected, results: Mapping[Leg, LegResult]) -> dict[str, LegReport]:
+    """Return how each leg of the profile ran; a leg that is silent ran into its time limit."""
+    ran: dict[str, LegReport] = {}
+    for leg in expected.query.legs:
+        result = results.get(leg)
+        if result is None:
+            ran[leg] = LegReport(status="timeout", reason="no result in time")
+        else:
+            ran[leg] = LegReport(
+                status=result.status,
+                milliseconds=result.milliseconds,
+                candidates=len(result.hits) + len(result.questions),
+                reason=result.reason,
+            )
+    for skipped, reason in expected.skipped.items():
+        ran[skipped] = LegReport(status="skipped", reason=reason)
+    return ran
+
+
+def reasons(legs: Mapping[str, LegReport]) -> tuple[str, ...]:
+    """Return why the answer is degraded, a reason a broken leg; none when all legs did what they could."""
+    broken = {leg: report for leg, report in legs.items() if report.status in ("timeout", "error")}
+    return tuple(f"{leg}: {report.reason or report.status}" for leg, report in sorted(broken.items()))
