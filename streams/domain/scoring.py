@@ -133,7 +133,9 @@ def _named(query: PreparedQuery, found: Candidates) -> dict[int, float]:
     Whoever writes E1042 or v2.10 means just that, and vectors hardly tell one code from its neighbour.
     """
     codes = {place for place, term in enumerate(query.terms) if any(letter.isdigit() for letter in term)}
+    if not codes:
+        return dict.fromkeys(range(len(found.passages)), 0.0)
     return {
-        number: NAME_BOOST * len(codes.intersection(passage.terms)) / len(codes) if codes else 0.0
+        number: NAME_BOOST * len(codes.intersection(passage.terms)) / len(codes)
         for number, passage in enumerate(found.passages)
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -112,3 +113,98 @@ def test_a_code_in_the_question_lifts_the_passages_that_have_it_within_bounds() 
         ("b", 0.5, 0.2 * 1 / 2, pytest.approx(0.6)),
         ("a", 0.5, 0.0, 0.5),
     ]
+
+
+EVEN = Weights(
+    embedder="m",
+    fitted_on=(),
+    models={
+        "dense": Model(
+            signals={"cosine": Signal(center=0.0, scale=1.0, weight=1.0)}, slope=1.0, offset=0.0, calibration={}
+        )
+    },
+)
+
+
+def chance(cosine: float) -> float:
+    return 1 / (1 + math.exp(-cosine))
+
+
+def test_agreement_moves_the_order_by_a_bounded_share_of_what_all_lists_could_agree_on() -> None:
+    profile = Profile(name="test", summary="", legs=("dense", "qa"), score="coverage", agreement=0.1)
+    live = {"both": passage("both", terms=(0,)), "alone": passage("alone", terms=(0,))}
+    results: Any = {
+        "dense": result("dense", hits=(Hit(chunk_id="alone", score=0.72), Hit(chunk_id="both", score=0.7))),
+        "qa": result("qa", hits=(Hit(chunk_id="both", score=1.0),)),
+    }
+    first, second = rank(prepared(), results, live, profile=profile, top_k=5).passages
+    assert (first.passage_id, first.absolute, first.boost) == (
+        "both",
+        0.7,
+        pytest.approx(0.1 * (1 / 62 + 1 / 61) / (2 / 61)),
+    )
+    assert (second.passage_id, second.boost) == ("alone", pytest.approx(0.1 * (1 / 61) / (2 / 61)))
+    assert first.score == pytest.approx((first.absolute or 0) + (first.boost or 0))
+
+
+def test_a_floor_is_held_against_the_absolute_score_and_no_boost_carries_anything_over_it() -> None:
+    fields: Any = {"name": "test", "summary": "", "legs": ("dense",), "score": "relevance", "agreement": 0.2}
+    results: Any = {"dense": result("dense", hits=(Hit(chunk_id="a", score=0.9), Hit(chunk_id="b", score=0.1)))}
+    live = {"a": passage("a"), "b": passage("b", terms=(0,))}
+
+    def kept(floor: float) -> list[str]:
+        profile = Profile(floor=floor, **fields)
+        query = prepared(terms=("e1042",))
+        found = rank(query, results, live, profile=profile, top_k=5, weights=EVEN).passages
+        return [each.passage_id for each in found]
+
+    assert kept(chance(0.1) - 0.001) == ["b", "a"]
+    assert kept(chance(0.1) + 0.001) == ["a"]
+    assert kept(chance(0.9) + 0.001) == []
+
+
+def test_a_rule_is_told_for_every_candidate_that_is_not_there() -> None:
+    profile = Profile(name="test", summary="", legs=("dense",), fused=4, rerank_depth=3)
+    live = {name: passage(name) for name in "abcdef"}
+    ranked = rank(prepared(), {"dense": result("dense", *"abcdef")}, live, profile=profile, top_k=2, explain=True)
+    assert [each.passage_id for each in ranked.passages] == ["a", "b"]
+    assert {each.passage_id: each.rule for each in ranked.dropped} == {
+        "e": "beyond the fused list of 4",
+        "f": "beyond the fused list of 4",
+        "d": "beyond the rerank depth of 3",
+        "c": "below the number of passages",
+    }
+
+
+def test_a_pinned_passage_does_not_come_twice() -> None:
+    profile = Profile(name="test", summary="", legs=("dense",))
+    live = {"a": passage("a"), "b": passage("b")}
+    ranked = rank(prepared(), {"dense": result("dense", "a", "b")}, live, profile=profile, top_k=5, pinned=[live["a"]])
+    assert [each.passage_id for each in ranked.pinned] == ["a"]
+    assert [each.passage_id for each in ranked.passages] == ["b"]
+
+
+def test_the_sentences_that_match_are_what_is_kept_of_a_long_text() -> None:
+    text = "Nothing is said here. " * 100 + "The refund policy is generous."
+    live = {"a": passage("a", text, terms=(0, 1))}
+    profile = Profile(name="test", summary="", legs=("dense",), passage_chars=200, cut="sentences")
+    (found,) = rank(prepared(), {"dense": result("dense", "a")}, live, profile=profile, top_k=5).passages
+    assert "The refund policy is generous." in found.text
+    assert found.text.startswith("Title > a")
+    assert len(found.text) <= 200
+
+
+def test_a_weight_of_zero_silences_a_list_and_an_empty_list_gives_its_weight_up() -> None:
+    profile = Profile(name="test", summary="", legs=("dense", "sparse"), weights={"dense": 0.0})
+    live = {name: passage(name) for name in "ab"}
+    ranked = rank(
+        prepared(), {"dense": result("dense", "a"), "sparse": result("sparse", "b")}, live, profile=profile, top_k=5
+    )
+    assert [(each.passage_id, each.fused) for each in ranked.passages] == [("b", 1 / 61), ("a", 0.0)]
+
+
+def test_questions_of_pairs_are_a_list_of_their_own() -> None:
+    profile = Profile(name="test", summary="", legs=("dense",))
+    dense = result("dense", "a", questions=(Hit(chunk_id="q", score=0.95),))
+    ranked = rank(prepared(), {"dense": dense}, {"a": passage("a"), "q": passage("pair")}, profile=profile, top_k=5)
+    assert {each.passage_id: set(each.legs) for each in ranked.passages} == {"a": {"dense"}, "pair": {"questions"}}
