@@ -1,7 +1,7 @@
 """Synonyms: phrases that a question is extended by, for the vectors.
 
-The format is that of Solr's synonym files. `a, b => c, d` adds c and d to a question that has a or b; `a, b, c` adds the
-others to a question that has any; `#` starts a comment; a `,`, `#` or `=>` that belongs to a phrase has a `\\` before it.
+The format is that of Solr's synonym files. `a, b => c, d` adds c and d to a question that has a or b; `a, b, c` adds
+the others to a question that has any; `#` starts a comment; a `,`, `#` or `=>` of a phrase has a `\\` before it.
 
 Phrases are compared as the text legs compare words: by their stems, so that a rule for "refund" holds for "refunds". At
 each word the longest phrase wins, and the search goes on behind it. What a rule adds is never looked up again: no chain
@@ -95,8 +95,8 @@ class Synonyms:
     def expand(self, text: str, language: str, terms: int) -> str:
         """Return the question with what the rules add behind it; the very same text where they add nothing.
 
-        `terms`: how many terms the question has. A phrase that the question has already is not added; the others are, as
-        far as they fit into MOST_ADDED words, and into the limit of terms, so that the question's own are all kept.
+        `terms`: how many terms the question has. A phrase that the question has already is not added; the others are,
+        as far as they fit into MOST_ADDED words, and into the limit of terms, so that the question's own are all kept.
         """
         room = min(MOST_ADDED, MOST_TERMS - terms)
         if room <= 0:

@@ -108,9 +108,7 @@ def question_terms(text: str, language: str, limit: int = MOST_TERMS) -> Terms:
         first, last = limit // 2, limit // 4
         middle = distinct[first : len(distinct) - last]
         telling = set(sorted(middle, key=len, reverse=True)[: limit - first - last])
-        distinct = (
-            distinct[:first] + [term for term in middle if term in telling] + distinct[len(distinct) - last :]
-        )
+        distinct = distinct[:first] + [term for term in middle if term in telling] + distinct[len(distinct) - last :]
     return Terms(tuple(distinct), tuple(place for place, term in enumerate(distinct) if term in whole))
 
 
