@@ -41,7 +41,8 @@ class Resources:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.profiles = profiles.shipped()
+        loaded = profiles.load(settings.profiles)
+        self.profiles, self.synonyms = loaded.by_name, loaded.synonyms
         self._opened: dict[str, Any] = {}
         self._closers: list[Callable[[], Awaitable[None]]] = []
 
@@ -136,7 +137,7 @@ async def _publish_version(of: Resources) -> publish_version.Deps:
 async def _prepare(of: Resources) -> prepare.Deps:
     await of.generations()
     generations = CachedGenerations(PostgresGenerations(pool=await of.pool("reads")))
-    return prepare.Deps(profiles=of.profiles, generations=generations, clock=time.time)
+    return prepare.Deps(profiles=of.profiles, synonyms=of.synonyms, generations=generations, clock=time.time)
 
 
 async def _retrieve_dense(of: Resources) -> retrieve_dense.Deps:

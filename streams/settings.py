@@ -22,6 +22,7 @@ REDIS = "REDIS_URL"
 BROKER = "RANKSTREAM_BROKER"
 SESSION = "RANKSTREAM_SESSION_TIMEOUT"
 LOG_LEVEL = "RANKSTREAM_LOG_LEVEL"
+PROFILES = "RANKSTREAM_PROFILES"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +39,7 @@ class Settings:
     session_timeout: float = 10.0  # seconds without a heartbeat after which a worker's partitions move
     fast_fetch: bool = False  # poll with short waits: for a broker whose long poll does not wake on new data
     log_level: str = "WARNING"
+    profiles: Path | None = None  # a folder of profiles beside the shipped ones
 
 
 def data_dir(environment: Mapping[str, str] | None = None) -> Path:
@@ -59,6 +61,7 @@ def given(environment: Mapping[str, str] | None = None) -> Settings:
         broker=_choice(environment, BROKER, ("auto", "kafka", "tansu")),
         session_timeout=_seconds(environment, SESSION, 10.0),
         log_level=environment.get(LOG_LEVEL, "WARNING").upper(),
+        profiles=Path(environment[PROFILES]).absolute() if environment.get(PROFILES) else None,
     )
 
 
@@ -80,6 +83,7 @@ def load(environment: Mapping[str, str] | None = None) -> Settings:
         session_timeout=settings.session_timeout,
         fast_fetch=found.get("broker") == "tansu" and not settings.kafka,
         log_level=settings.log_level,
+        profiles=settings.profiles,
     )
 
 

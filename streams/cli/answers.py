@@ -89,7 +89,7 @@ def _arithmetic(passage: Passage) -> str:
 
 def _run(reply: QueryReply, explain: bool) -> Iterator[str]:
     if reply.legs:
-        yield click.style("legs: " + " · ".join(_leg(name, leg) for name, leg in reply.legs.items()), dim=True)
+        yield click.style(f"legs: {' · '.join(_leg(names, leg) for names, leg in _alike(reply))}", dim=True)
     if explain:
         times = {name: getattr(reply.milliseconds, name) for name in ("prepare", "legs", "fuse")}
         spent = " · ".join(f"{name} {value:.1f} ms" for name, value in times.items() if value is not None)
@@ -98,6 +98,14 @@ def _run(reply: QueryReply, explain: bool) -> Iterator[str]:
         yield click.style(f"degraded: {printable('; '.join(reply.reasons))}", fg="yellow")
     if reply.stale:
         yield click.style(f"stale: {reply.stale_versions} versions behind what was asked for", fg="yellow")
+
+
+def _alike(reply: QueryReply) -> list[tuple[str, LegReport]]:
+    """Return the legs with their reports; those that were skipped for one reason stand together."""
+    found: dict[object, tuple[list[str], LegReport]] = {}
+    for name, leg in reply.legs.items():
+        found.setdefault(leg if leg.status == "skipped" else name, ([], leg))[0].append(name)
+    return [(", ".join(names), leg) for names, leg in found.values()]
 
 
 def _leg(name: str, leg: LegReport) -> str:

@@ -14,7 +14,7 @@ import click
 
 from streams import settings
 from streams.cli import connect, console
-from streams.errors import RankstreamError
+from streams.errors import ConfigurationError, RankstreamError
 from streams.settings import Settings
 
 if TYPE_CHECKING:
@@ -75,13 +75,18 @@ def command(folder: Path, **options: Any) -> int:
 
 async def run(folder: Path, options: Options) -> int:
     """Check, ingest, ask, write, print; return the exit code."""
+    from streams.adapters import profiles  # noqa: PLC0415
     from streams.quality import compare, dataset, evaluate, report, results  # noqa: PLC0415
 
+    known = profiles.load(settings.given().profiles).by_name
+    if options.in_process and options.profile not in known:
+        raise ConfigurationError(f"--profile: there is no profile {options.profile!r}; there are {', '.join(known)}")
     found = dataset.load(folder)
     earlier = results.read(options.against) if options.against else None
     questions = found.questions[: options.limit]
     tenant = options.tenant or f"eval-{found.name}"
     async with (without_bus if options.in_process else over_bus)() as (at, publisher, asks):
+        await _check_profile(asks, tenant, options.profile)
         if not options.no_ingest:
             await ingest(at, publisher, found, tenant)
         with console.progress("questions", len(questions)) as advance:
@@ -106,6 +111,13 @@ async def run(folder: Path, options: Options) -> int:
         console.say(report.comparison(compare.compare(measured, earlier), str(options.against)))
     console.note(f"results: {out}")
     return 0
+
+
+async def _check_profile(asks: Asks, tenant: str, profile: str) -> None:
+    """Ask anything under the profile: only the pipeline knows its own, and a corpus takes long to publish."""
+    error = (await asks.ask("profile", tenant=tenant, profile=profile, top_k=1, timeout=5.0)).error
+    if error is not None and error.field == "profile":
+        raise ConfigurationError(f"--profile: {error.message}")
 
 
 Opened = tuple[Settings, "Client", "Asks"]

@@ -23,6 +23,7 @@ COMMANDS = {
     "status": "status",
     "evaluate": "evaluate",
     "calibrate": "calibrate",
+    "profiles": "profiles",
     "topics": "topics",
     "run": "run",
 }

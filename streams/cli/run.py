@@ -26,8 +26,10 @@ def command(processors: tuple[str, ...]) -> int:
 
 
 async def _run(found: settings.Settings, names: tuple[str, ...]) -> int:
+    from streams.adapters import profiles  # noqa: PLC0415
     from topics import admin  # noqa: PLC0415
 
+    profiles.load(found.profiles)  # a wrong one is told before any server is asked
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -114,10 +114,12 @@ class Up:
         return 1
 
     async def _start(self) -> Settings:
+        from streams.adapters import profiles  # noqa: PLC0415
         from streams.cli.topics import prepare  # noqa: PLC0415
         from streams.embedded import stack  # noqa: PLC0415
 
         given = settings.given()
+        profiles.load(given.profiles)  # a wrong one is told before any server starts
         # A folder that is in use is refused at once; that is then the only line.
         telling = asyncio.get_running_loop().call_later(
             0.3, console.note, f"starting servers, data in {given.data_dir}"

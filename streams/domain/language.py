@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections import Counter
+from collections.abc import Sequence
 
+from streams.domain.spellings import LETTERS, SPELLINGS
 from streams.domain.stopwords import STOP_WORDS
 
 DEFAULT = "en"
 _SAMPLE = 20_000  # characters; more of a document adds nothing
 
-_WORDS = re.compile(r"(?<!\w)[^\W\d_]{2,}(?!\w)")
+# Not those of addresses and code, and of single letters only vowels: other ones are names of things.
+_WORDS = re.compile(r"(?<![\w./@=])(?:[^\W\d_]{2,}|(?<!['’&-])[aeiouy](?!['’&-]))(?![\w/@=]|\.\w)")
+_ELISIONS = re.compile(r"(?<!\w)(?:[ldcs]|qu|[nj])['’](?=\w)")
 
 # Ideographs count threefold: one is a word or half a word, where a Latin letter is a fifth of one.
 _SCRIPTS = {
@@ -30,10 +34,10 @@ _SHARE = 0.2  # of the letters that a script needs: names and code in Latin lett
 
 
 def detect(text: str, given: str | None = None) -> str:
-    """Return the ISO 639 code of a text's language: the `given` one, else by script, else by its common words.
+    """Return the ISO 639 code of a text's language: the `given` one, else by script, else by its words.
 
-    Common words vote between the Latin languages that have a stop word list; a tie, as in a few words of a question, is
-    "en". Reads the first 20,000 characters.
+    Common words, marked letters and spellings vote between the Latin languages that have a stop word list; without a
+    clear sign, as in names and codes, it is "en". Reads the first 20,000 characters.
     """
     if given:
         return given
@@ -51,11 +55,40 @@ def detect(text: str, given: str | None = None) -> str:
 
 
 def _by_common_words(sample: str) -> str:
-    words = Counter(_WORDS.findall(sample.lower()))
-    votes = {
-        code: sum(count for word, count in words.items() if word in stops)
-        for code, stops in STOP_WORDS.items()
-        if code != "ru"
-    }
-    best = max(votes, key=lambda code: votes[code])
-    return best if votes[best] > votes[DEFAULT] else DEFAULT
+    """Return the Latin language with the most votes: of common words, marked letters and spellings, each counted once.
+
+    A word, letter or spelling of several languages is shared by them.
+    """
+    votes = dict.fromkeys(_LATIN_LANGUAGES, 0.0)
+    votes[DEFAULT] = PRIOR
+    lower = sample.lower()
+    words = dict.fromkeys(_WORDS.findall(lower))
+    for word in words:
+        _vote(votes, _SPOKEN_IN.get(word, ()), 1.0)
+    for letter in set(_MARKED.findall(lower)):
+        _vote(votes, LETTERS[letter], LETTER_VOTE)
+    for elision in {found[0] for found in _ELISIONS.findall(lower)}:
+        _vote(votes, ("fr", "it") if elision in "ldcs" else ("fr",), 1.0)
+    # A long text has said enough by its common words.
+    for word in itertools.islice((word for word in words if word not in _SPOKEN_IN), _SPELT):
+        for pattern, codes in SPELLINGS:
+            if pattern.search(word):
+                _vote(votes, codes, SPELLING_VOTE)
+    return max(_LATIN_LANGUAGES, key=lambda code: (votes[code], code == DEFAULT))
+
+
+def _vote(votes: dict[str, float], codes: Sequence[str], vote: float) -> None:
+    for code in codes:
+        votes[code] += vote / len(codes)
+
+
+_LATIN_LANGUAGES = tuple(sorted(set(STOP_WORDS) - {"ru"}))
+_SPOKEN_IN = {
+    word: tuple(code for code in _LATIN_LANGUAGES if word in STOP_WORDS[code])
+    for word in frozenset().union(*(STOP_WORDS[code] for code in _LATIN_LANGUAGES))
+}
+_MARKED = re.compile(f"[{''.join(LETTERS)}]")
+LETTER_VOTE = 1.0
+SPELLING_VOTE = 0.5
+PRIOR = 0.5  # of English: names, codes and loan words are its language more often than not
+_SPELT = 30  # words

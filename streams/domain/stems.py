@@ -20,6 +20,7 @@ _STEMMERS = {
 _CYRILLIC = frozenset({"be", "bg", "kk", "ky", "mk", "mn", "ru", "sr", "tg", "uk"})
 _OTHER_SCRIPTS = _CYRILLIC | {"ar", "el", "fa", "he", "hi", "hy", "ja", "ka", "ko", "ne", "ta", "th", "zh"}
 _TONAL = frozenset({"vi"})  # marks that make other words
+_NO_ENDINGS = frozenset({"ja", "ko", "th", "vi", "zh"})  # cut into pairs of characters, or words that never change
 _LONGEST_STEMMED = 48  # characters; longer ones are no words
 
 
@@ -31,6 +32,16 @@ def stem(word: str, language: str) -> str:
 def stop_words(word: str, language: str) -> frozenset[str]:
     """Return the stop words that apply to a word: those of the text's language, or of the script it is written in."""
     return STOP_WORDS.get(_language_of(word, language), frozenset())
+
+
+def languages() -> tuple[str, ...]:
+    """Return the languages whose words are found in all their forms: by a stemmer, or since they need none."""
+    return tuple(sorted({*_STEMMERS, *_NO_ENDINGS}))
+
+
+def known(language: str) -> str:
+    """Return the language if words are treated by it in any way of their own, else `und` (undetermined)."""
+    return language if language in _STEMMERS or language in _OTHER_SCRIPTS or language in _TONAL else "und"
 
 
 def _language_of(word: str, language: str) -> str:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from streams.domain.stems import stem, stop_words
 
 LONGEST = 128  # characters of a term; what follows is dropped on both sides
+MOST_TERMS = 64  # of a question
 _MOST_PARTS = 16  # of one name
 
 # Letters of scripts without blanks between words: Thai to Tibetan and Myanmar, Khmer, kana, ideographs, Hangul.
@@ -76,23 +77,49 @@ def tokens(text: str, language: str) -> list[Token]:
 
 def question_tokens(text: str, language: str) -> list[Token]:
     """Return the tokens of a question in reading order; its stop words only if it has nothing else."""
-    kept, common, _ = _cut(_fold_width(text), language, 0)
-    return kept or common
+    return [token for word in _question_words(text, language) for token in word.tokens]
 
 
-def terms(text: str, language: str, limit: int = 64) -> list[str]:
-    """Return the distinct terms of a question, at most `limit`, in order of appearance.
+def words(text: str, language: str) -> list[str]:
+    """Return the words of a question in reading order, each whole and stemmed, its stop words among them.
+
+    The parts of a name are left out; a text without blanks gives its pairs of characters.
+    """
+    return [word.tokens[0].term for word in _words(_fold_width(text), language, 0)]
+
+
+class Terms(NamedTuple):
+    """What the text legs look for."""
+
+    terms: tuple[str, ...]  # distinct
+    words: tuple[int, ...]  # the places in `terms` of whole words; the others are only parts of a name
+
+
+def question_terms(text: str, language: str, limit: int = MOST_TERMS) -> Terms:
+    """Return the distinct terms of a question, at most `limit`, in order of appearance, and which are whole words.
 
     Of a longer question half of the limit goes to its first terms and a quarter to its last ones, since people ask
     before or after what they paste; the rest goes to the terms that say most: the longest, earlier ones first.
     """
-    distinct = list(dict.fromkeys(token.term for token in question_tokens(text, language)))
-    if len(distinct) <= limit:
-        return distinct
-    first, last = limit // 2, limit // 4
-    middle = distinct[first : len(distinct) - last]
-    telling = set(sorted(middle, key=len, reverse=True)[: limit - first - last])
-    return distinct[:first] + [term for term in middle if term in telling] + distinct[len(distinct) - last :]
+    found = _question_words(text, language)
+    whole = {word.tokens[0].term for word in found}
+    distinct = list(dict.fromkeys(token.term for word in found for token in word.tokens))
+    if len(distinct) > limit:
+        first, last = limit // 2, limit // 4
+        middle = distinct[first : len(distinct) - last]
+        telling = set(sorted(middle, key=len, reverse=True)[: limit - first - last])
+        distinct = distinct[:first] + [term for term in middle if term in telling] + distinct[len(distinct) - last :]
+    return Terms(tuple(distinct), tuple(place for place, term in enumerate(distinct) if term in whole))
+
+
+def terms(text: str, language: str, limit: int = MOST_TERMS) -> list[str]:
+    """Return the distinct terms of a question, as `question_terms` does."""
+    return list(question_terms(text, language, limit).terms)
+
+
+def _question_words(text: str, language: str) -> list[_Word]:
+    found = list(_words(_fold_width(text), language, 0))
+    return [word for word in found if not word.common] or found
 
 
 def _fold_width(text: str) -> str:
@@ -106,13 +133,29 @@ def _cut(text: str, language: str, position: int) -> tuple[list[Token], list[Tok
     """Return the telling tokens, the stop words, and the position after the text."""
     kept: list[Token] = []
     common: list[Token] = []
+    for word in _words(text, language, position):
+        (common if word.common else kept).extend(word.tokens)
+        position = word.after
+    return kept, common, position
+
+
+class _Word(NamedTuple):
+    """What is written in one piece: its whole first, then what it is also found by."""
+
+    tokens: list[Token]
+    common: bool  # a stop word
+    after: int  # the position of the next word
+
+
+def _words(text: str, language: str, position: int) -> Iterator[_Word]:
     shouted = text.isupper()
     for match in _PIECES.finditer(text):
         if match["unspaced"]:
-            kept.extend(Token(pair, position + i) for i, pair in enumerate(_pairs(match["unspaced"])))
+            for i, pair in enumerate(_pairs(match["unspaced"])):
+                yield _Word([Token(pair, position + i)], False, position + i + 1)
             position += max(1, len(match["unspaced"]) - 1)
         elif match["symbol"]:
-            kept.append(Token(match["symbol"].lower(), position))
+            yield _Word([Token(match["symbol"].lower(), position)], False, position + 1)
             position += 1
         elif name := match["name"]:
             name = name.strip("_")
@@ -122,15 +165,15 @@ def _cut(text: str, language: str, position: int) -> tuple[list[Token], list[Tok
                 word = name.lower()
                 # "IT" and "WHO" are names in a text that is not all in capitals.
                 acronym = not shouted and len(name) > 1 and name.isupper()
-                target = common if word in stop_words(word, language) and not acronym else kept
-                target.append(Token(stem(word, language)[:LONGEST], position))
+                common = word in stop_words(word, language) and not acronym
+                yield _Word([Token(stem(word, language)[:LONGEST], position)], common, position + 1)
                 position += 1
             else:
                 symbols = (match["dotted"] or "", match["plus"] or "")
                 found = _name_terms(name, symbols, language)
-                kept += [Token(term[:LONGEST], position + offset) for term, offset in found]
-                position += 1 + found[-1][1]
-    return kept, common, position
+                after = position + 1 + found[-1][1]
+                yield _Word([Token(term[:LONGEST], position + offset) for term, offset in found], False, after)
+                position = after
 
 
 def _is_word(name: str) -> bool:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import get_args
 
 from schemas.base import Message
 from schemas.codec import InvalidMessage
-from schemas.queries import Expected, PreparedQuery, QueryRequest, ReplyTo
+from schemas.queries import Expected, Leg, PreparedQuery, QueryRequest, ReplyTo
 from schemas.replies import ErrorInfo, ReplyError, error_reply
 from streams import wire
 from streams.domain import language, normalise, tokens
 from streams.domain.profile import Profile
+from streams.domain.synonyms import Synonyms
 from streams.errors import Invalid
 from streams.ports import Generations
 from streams.processor import Failure, OnFailure, Processor
@@ -39,6 +41,7 @@ class Deps:
     profiles: Mapping[str, Profile]
     generations: Generations
     clock: Callable[[], float]
+    synonyms: Mapping[str, Synonyms] = field(default_factory=dict)  # of the profiles that have a dictionary
 
 
 def read(record: Record, topic: Topic) -> Asked:
@@ -77,37 +80,54 @@ async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
     generation = await deps.generations.live()
     if request.generation not in (None, generation.id):
         raise Invalid(f"there is no generation {request.generation!r}; {generation.id} is live", field="generation")
-    spoken = language.detect(text, request.language)
+    spoken = language.detect(text, request.language or profile.language)
+    wanted = tokens.question_terms(text, spoken)
+    top_k = request.top_k or profile.passages
     query = PreparedQuery(
         query_id=request.query_id,
         ticket=asked.ticket,
         tenant=request.tenant,
         agent=request.agent,
         text=text,
-        terms=tuple(tokens.terms(text, spoken)),
+        expanded=_expanded(text, spoken, len(wanted.terms), deps.synonyms.get(profile.name)),
+        terms=wanted.terms,
+        words=wanted.words,
         language=spoken,
         profile=profile.name,
         generation=generation.id,
         filters=request.filters,
         deadline=_deadline(request, profile, received),
         legs=profile.legs,
-        candidates=profile.candidates,
+        candidates=_candidates(profile, top_k),
     )
     expected = Expected(
         query=query,
         reply_to=asked.reply_to,
-        top_k=request.top_k or profile.passages,
+        top_k=top_k,
         received=received,
         prepared=deps.clock(),
         asked=asked.at,
         min_version=request.min_version,
         explain=request.explain,
+        skipped={leg: "off in profile" for leg in get_args(Leg) if leg not in profile.legs},
     )
     key = asked.ticket.encode()
     return [
         Outgoing(topic=catalogue.LEG_RESULTS, key=key, message=expected),
         Outgoing(topic=catalogue.PREPARED, key=key, message=query),
     ]
+
+
+def _expanded(text: str, spoken: str, terms: int, synonyms: Synonyms | None) -> str:
+    """Return the question with its synonyms; empty where that is the question as it is."""
+    expanded = synonyms.expand(text, spoken, terms) if synonyms else text
+    return "" if expanded == text else expanded
+
+
+def _candidates(profile: Profile, top_k: int) -> int:
+    if profile.candidates_per_passage is None:
+        return profile.candidates
+    return min(profile.candidates, profile.candidates_per_passage * top_k)
 
 
 def _deadline(request: QueryRequest, profile: Profile, now: float) -> float:

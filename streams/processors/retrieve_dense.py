@@ -23,7 +23,7 @@ class Deps:
 
 async def search(query: PreparedQuery, deps: Deps) -> Found:
     """Return the chunks nearest to the question, by cosine."""
-    vector = (await deps.embedder.embed_queries([normalise.for_model(query.text)]))[0]
+    vector = (await deps.embedder.embed_queries([normalise.for_model(query.expanded or query.text)]))[0]
     levels = deps.profiles[query.profile].levels
     hits = await deps.vectors.search_dense(scope.of(query), vector.tolist(), levels, query.candidates)
     return Found(hits, model=deps.embedder.model)

@@ -91,7 +91,9 @@ def test_make_run_indexes_the_demonstration_and_answers(run: Run) -> None:
 
 @pytest.mark.parametrize("block", [block for block in blocks("bash") if "rankstream " in block])
 def test_the_commands_of_the_readme_work(run: Run, block: str, tmp_path: Path) -> None:
-    script = block.replace(". .venv/bin/activate\n", "").replace("/tmp/notes", str(tmp_path / "notes"))
+    script = block.replace(". .venv/bin/activate\n", "")
+    for folder in ("notes", "profiles"):
+        script = script.replace(f"/tmp/{folder}", str(tmp_path / folder))
     said = run.shell(script)
     if "refund-policy" in block:
         assert "Refund policy" in said

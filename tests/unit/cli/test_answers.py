@@ -119,3 +119,18 @@ def test_an_error_is_its_field_or_its_class_and_its_message() -> None:
 def test_texts_do_not_steer_the_terminal() -> None:
     shown = answers.render("a\x1b[2Jb", reply(passage(text="x\x1b]0;title\x07y\u202e", title="\x9bT")), width=80)
     assert not set(click.unstyle(shown)) & set("\x1b\x07\x9b\u202e")
+
+
+def test_legs_that_were_skipped_for_one_reason_stand_together() -> None:
+    off = LegReport(status="skipped", reason="off in profile")
+    legs = {
+        "dense": LegReport(status="ok", milliseconds=9.13, candidates=30),
+        "fulltext": LegReport(status="skipped", reason="no words in the question", milliseconds=0.1),
+        "qa": off,
+        "graph": off,
+    }
+    shown = rendered(QueryReply(query_id="q", milliseconds=Milliseconds(total=1.0), legs=legs))
+    assert shown.splitlines()[-1] == (
+        "legs: dense ok 9.1 ms, 30 found · fulltext skipped 0.1 ms (no words in the question)"
+        " · qa, graph skipped (off in profile)"
+    )

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streams.domain.stopwords import STOP_WORDS
-from streams.domain.tokens import LONGEST, question_tokens, terms, tokens
+from streams.domain.tokens import LONGEST, question_terms, question_tokens, terms, tokens, words
 
 
 def found(text: str, language: str = "en") -> list[str]:
@@ -139,3 +139,34 @@ def test_any_text_can_be_cut_and_cuts_the_same_in_a_question(text: str) -> None:
     cut = tokens(text, "en")
     assert all(0 < len(token.term) <= LONGEST for token in cut)
     assert {token.term for token in question_tokens(text, "en")} <= {token.term for token in cut} or not cut
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "whole"),
+    [
+        ("Error E1042 when exporting to CSV", "en", ["error", "e1042", "export", "csv"]),
+        ("release 2.14.0", "en", ["releas", "2.14.0"]),
+        ("--no-cache", "en", ["--no-cache"]),
+        ("csv-export and export", "en", ["csvexport", "export"]),  # a part here, a word there
+        ("who are you", "en", ["who", "are", "you"]),
+        ("重置密码", "zh", ["重置", "置密", "密码"]),
+        ("", "en", []),
+    ],
+)
+def test_whole_words_of_a_question_are_told_from_parts_of_names(text: str, language: str, whole: list[str]) -> None:
+    found = question_terms(text, language)
+    assert [found.terms[place] for place in found.words] == whole
+    assert list(found.terms) == terms(text, language)
+
+
+@given(st.text(), st.integers(1, 12))
+def test_whole_words_are_places_among_the_terms_that_are_left(text: str, limit: int) -> None:
+    found = question_terms(text, "en", limit)
+    assert len(found.terms) <= limit
+    assert list(found.words) == sorted(set(found.words))
+    assert all(0 <= place < len(found.terms) for place in found.words)
+    assert {found.terms[place] for place in found.words} <= set(words(text, "en"))
+
+
+def test_words_are_whole_and_stop_words_are_among_them() -> None:
+    assert words("sign in to VPN-200", "en") == ["sign", "in", "to", "vpn200"]

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
-from schemas.queries import Expected, PreparedQuery
+from schemas.queries import Expected, PreparedQuery, QueryRequest, ReplyTo
 from schemas.replies import QueryReply
 from streams.adapters import profiles
 from streams.domain.generation import Generation
+from streams.domain.profile import Profile
+from streams.domain.synonyms import Synonyms, parse
 from streams.errors import StoreUnavailable
 from streams.processors import prepare
 from streams.runner import Outcome, Runner
@@ -123,3 +125,63 @@ async def test_a_store_that_is_down_is_told_and_not_waited_for(record: Callable[
     outcome, (sent,) = await run(record(question(), headers=ADDRESS), error=StoreUnavailable("down"))
     assert outcome is Outcome.ANSWERED
     assert json.loads(sent.value or b"")["error"]["class"] == "internal"
+
+
+async def prepared(fields: dict[str, Any], synonyms: str = "", **profile: Any) -> tuple[PreparedQuery, Expected]:
+    """Prepare a question under a profile of these fields."""
+    made = Profile(**{"name": "own", "summary": "s", "legs": ("dense", "fulltext"), **profile})
+    deps = prepare.Deps(
+        profiles={"own": made},
+        synonyms={"own": Synonyms(parse(synonyms))} if synonyms else {},
+        generations=Generations(),
+        clock=lambda: 1_000.5,
+    )
+    request = QueryRequest(**{"query_id": "q", "tenant": "acme", "text": "refund", "profile": "own", **fields})
+    asked = prepare.Asked(request=request, reply_to=ReplyTo(topic="replies"), at=1_000.0, ticket="0-0")
+    expected, query = (each.message for each in await prepare.handle(asked, deps))
+    assert isinstance(query, PreparedQuery)
+    assert isinstance(expected, Expected)
+    assert expected.query == query
+    return query, expected
+
+
+async def test_synonyms_are_for_the_vectors_and_leave_text_and_terms_alone() -> None:
+    query, _ = await prepared({"text": "cars"}, synonyms="car, vehicle")
+    assert (query.text, query.terms, query.expanded) == ("cars", ("car",), "cars vehicle")
+    query, _ = await prepared({"text": "boats"}, synonyms="car, vehicle")
+    assert query.expanded == ""
+
+
+async def test_places_of_whole_words_go_along() -> None:
+    query, _ = await prepared({"text": "Error E1042 when exporting to CSV"})
+    assert query.terms == ("error", "e1042", "1042", "export", "csv")
+    assert query.words == (0, 1, 3, 4)
+
+
+@pytest.mark.parametrize(("asked", "spoken"), [({}, "de"), ({"language": "fr"}, "fr")])
+async def test_the_language_of_the_profile_holds_unless_the_question_names_one(
+    asked: dict[str, str], spoken: str
+) -> None:
+    query, _ = await prepared({"text": "Who wrote this?", **asked}, language="de")
+    assert query.language == spoken
+
+
+@pytest.mark.parametrize(
+    ("asked", "profile", "candidates"),
+    [
+        ({}, {"candidates": 25}, 25),
+        ({}, {"candidates": 25, "candidates_per_passage": 2, "passages": 4}, 2 * 4),
+        ({"top_k": 10}, {"candidates": 25, "candidates_per_passage": 2}, 2 * 10),
+        ({"top_k": 100}, {"candidates": 25, "candidates_per_passage": 2}, 25),
+    ],
+)
+async def test_candidates_follow_the_passages_that_are_asked_for(
+    asked: dict[str, int], profile: dict[str, int], candidates: int
+) -> None:
+    query, _ = await prepared(asked, **profile)
+    assert query.candidates == candidates
+
+
+async def test_legs_that_the_profile_does_not_run_are_reported() -> None:
+    _, expected = await prepared({})
+    assert expected.skipped == dict.fromkeys(("sparse", "qa", "graph"), "off in profile")
