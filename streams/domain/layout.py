@@ -9,7 +9,7 @@ from typing import Literal
 
 _FENCE = re.compile(r"\s{0,3}(```|~~~)")
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(.*)")
-_DELIMITER = re.compile(r"\s*\|?\s*:?-{1,64}:?\s*(?:\|\s*:?-{1,64}:?\s*)*\|?\s*$")
+_DELIMITER = re.compile(r"[|:\-\s]{1,1000}")
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\([^()\s]{0,300}(?:\s\"[^\"\n]{0,100}\")?\)")
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>")
 _BOLD = re.compile(r"\*{1,3}(?=\S)|(?<=\S)\*{1,3}|(?<!\w)__(?=\w)|(?<=\w)__(?!\w)")
@@ -38,7 +38,7 @@ def pieces(body: str) -> list[Piece]:
                 end += 1
             found.append(Piece(kind="code", text="\n".join(lines[place + 1 : end])))
             place = end + 1
-        elif "|" in line and place + 1 < len(lines) and "-" in lines[place + 1] and _DELIMITER.match(lines[place + 1]):
+        elif "|" in line and place + 1 < len(lines) and "-" in lines[place + 1] and _is_delimiter(lines[place + 1]):
             end = place + 2
             while end < len(lines) and "|" in lines[end]:
                 end += 1
@@ -90,6 +90,10 @@ def _lead(found: Sequence[Piece]) -> str:
     if found[-1].kind == "text" and found[-1].text.endswith(":"):
         return found[-1].text[:-1]
     return ""
+
+
+def _is_delimiter(line: str) -> bool:
+    return _DELIMITER.fullmatch(line) is not None
 
 
 def _rows(lines: Sequence[str]) -> tuple[tuple[str, ...], ...]:

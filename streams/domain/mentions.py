@@ -14,6 +14,10 @@ from streams.domain.words import Word
 LONGEST_KEY = 100  # characters
 _LONGEST_TERM = 4  # words, from the last one backwards
 _LONGEST_NAME = 8
+_PER = frozenset({"per", "a", "each", "/", "в", "за", "на"})
+_UNITS = frozenset(
+    "second minute hour day week month year user seat секунда минута час день неделя месяц год сутки пользователь".split()
+)
 _GOVERNING = frozenset("government administration police army ministry delegation legislature".split())
 _PRODUCTS = frozenset("plan tier edition app platform cloud suite package add-on addon".split())
 
@@ -57,12 +61,17 @@ def of_sentence(sentence: Sequence[Word], language: str) -> list[Mention]:
     place = 0
     while place < len(sentence):
         tag = sentence[place].tag
-        if tag in {"k", "$"}:
-            found.append(_whole(sentence, place, place + 1, "code" if tag == "k" else "term"))
+        if tag == "k":
+            found.append(_whole(sentence, place, place + 1, "code"))
             place += 1
+        elif tag == "$":
+            end = _end_of_rate(sentence, place + 1)
+            found.append(_whole(sentence, place, end, "term"))
+            place = end
         elif tag == "m" and _counts(sentence, place):
-            found.append(_whole(sentence, place, place + 2, "term"))
-            place += 2
+            end = _end_of_rate(sentence, place + 2)
+            found.append(_whole(sentence, place, end, "term"))
+            place = end
         elif tag == '"' and (closing := _quoted(sentence, place)):
             found = _with_quoted(found, sentence, place, closing)
             place = closing + 1
@@ -89,10 +98,30 @@ def _lemma(word: Word) -> str:
     return (word.lemma or word.lower).replace("ё", "е")
 
 
+def whole_of(text: str, language: str) -> Mention | None:
+    """Return all of a short text as one mention, whatever its words are; None if it has no word."""
+    for sentence in tagged(text, language, title=True):
+        phrase = [word for word in sentence if word.tag not in {",", '"', "(", ")", ":", "-", "'"}][:_LONGEST_NAME]
+        if phrase and (key := key_of(phrase)):
+            start, end = phrase[0].start, phrase[-1].end
+            return Mention(key=key, name=_written(phrase), kind="term", first=0, last=len(sentence), start=start, end=end)
+    return None
+
+
 def _counts(sentence: Sequence[Word], place: int) -> bool:
     number = sentence[place].text
     following = sentence[place + 1] if place + 1 < len(sentence) else None
-    return number[0].isdigit() and following is not None and following.tag == "n"
+    if following is None or not number[0].isdigit():
+        return False
+    return following.tag == "n" or (following.tag == "N" and following.text.isupper() and len(following.text) < 4)
+
+
+def _end_of_rate(sentence: Sequence[Word], place: int) -> int:
+    """Return where an amount ends that may go on with "per month"."""
+    if place + 1 < len(sentence) and sentence[place].lower in _PER and sentence[place + 1].tag == "n":
+        if sentence[place].lower in {"per", "/"} or sentence[place + 1].lemma in _UNITS:
+            return place + 2
+    return place
 
 
 def _whole(sentence: Sequence[Word], first: int, last: int, kind: EntityKind) -> Mention:

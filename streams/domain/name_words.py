@@ -25,6 +25,7 @@ ORGANIZATIONS = _set(
     "government legislature ministries authority front movement partners associates enterprises brothers bros. "
     "magazine gazette globe chronicle faction delegation nations community"
 )
+BY_ITSELF = _set("senate congress parliament pentagon nato interpol xinhua kyodo tass reuters army navy")
 OF = ORGANIZATIONS | _set(
     "republic district gulf bay cape isle state city house chamber kingdom states declaration king queen duke bank sea "
     "strait port university province"

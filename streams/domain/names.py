@@ -51,7 +51,9 @@ def kind(run: Sequence[Word], before: Sequence[Word], after: Sequence[Word]) -> 
     first, last = lowers[0], lowers[-1]
     previous = before[-1].lower if before else ""
     following = after[0].lower if after else ""
-    if any(word in name_words.ORGANIZATIONS for word in (last, *(_before_of(lowers)))):
+    if len(run) == 1 and first in name_words.BY_ITSELF:
+        return "organization"
+    if len(run) > 1 and any(word in name_words.ORGANIZATIONS for word in (last, *(_before_of(lowers)))):
         return "organization"
     if whole in name_words.PLACES or last in name_words.PLACE_ENDS or whole.rstrip(".") in name_words.PLACES:
         return "place"

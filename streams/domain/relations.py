@@ -2,7 +2,7 @@
 
 A verb with what follows it up to the next mention, as in ReVerb (Fader, Soderland, Etzioni, Identifying Relations for
 Open Information Extraction, EMNLP 2011); besides it prepositions, genitives and appositions. Mentions in one sentence
-that nothing connects are said to occur together (Guo and others, LightRAG, 2024; FastGraphRAG).
+that nothing connects are said to occur together, as FastGraphRAG does.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _LONGEST_LABEL = 5  # words
 _MOST_EACH = 8  # members of a list that take part on each side
 _NEAR = 4  # mentions apart that still occur together
 _SAME = {"ru": "это", "en": "is"}
-_BELONGS = {"ru": "относится к", "en": "of"}
 _QUIET = frozenset({"d", "o", "a", "m", '"', ",", "c"})  # words that a label leaves out
+_SPEECH = frozenset("said says say told added argued announced claimed сказал сказала заявил заявила сообщил".split())
 _BACKWARD = english_words.BACKWARD | russian.BACKWARD
 
 Link = tuple[str, str, str, float]  # subject, label, object, weight
@@ -53,7 +53,7 @@ def of_sentence(sentence: Sequence[Word], mentions: Sequence[Mention], *, topic:
     clause = _Clause()
     start = sentence[: groups[0][0].first]
     subject = topic
-    verb = _label(start)
+    verb = label(start)
     led = [word for word in start if word.tag == "p"]
     inverted = False
     if verb and topic and _speaks_of_topic(start):
@@ -68,7 +68,7 @@ def of_sentence(sentence: Sequence[Word], mentions: Sequence[Mention], *, topic:
         gap = sentence[groups[0][-1].last : groups[1][0].first]
         inverted = bool(_verbs(gap)) and _nominative(sentence, groups[1])
         if inverted:
-            links += _each(groups[1], f"{_label(gap)} {led[-1].lower}", groups[0], VERB)
+            links += _each(groups[1], f"{label(gap)} {led[-1].lower}", groups[0], VERB)
             clause.subject = groups[1]
     for number, (before, after) in enumerate(itertools.pairwise(groups)):
         gap = sentence[before[-1].last : after[0].first]
@@ -87,7 +87,7 @@ def _between(  # noqa: PLR0912 one branch for each way of connecting
         first = verbs[0]
         lead = gap[:first]
         pronouns = [word.lower for word in lead if word.tag == "r"]
-        label = _label(gap)
+        says = label(gap)
         subjects: Sequence[Mention | str] = clause.subject
         if pronouns:
             back = pronouns[-1] in _BACKWARD
@@ -103,25 +103,30 @@ def _between(  # noqa: PLR0912 one branch for each way of connecting
             clause.subject = [each for each in subjects if isinstance(each, Mention)]
         elif not clause.subject:
             subjects = [topic] if topic and not clause.verb else before
-        yield from _each(subjects, label, after, VERB)
-        clause.verb, clause.named = label, None
+        if gap[first].lower in _SPEECH:
+            # What somebody said has a subject of its own.
+            yield from _each(subjects, says, after, TOGETHER)
+            clause.subject, clause.verb, clause.named = after, "", None
+            return
+        yield from _each(subjects, says, after, VERB)
+        clause.verb, clause.named = label([word for word in gap if word.tag != "p"]), None
     elif "s" in tags:
         clause.subject, clause.verb, clause.named = after, "", None
     elif "p" in tags:
-        label = " ".join(word.lower for word in gap if word.tag == "p")
-        yield from _each(before[-1:], label, after, GENITIVE if label == "of" else PHRASE)
+        says = " ".join(word.lower for word in gap if word.tag == "p")
+        yield from _each(before[-1:], says, after, GENITIVE if says == "of" else PHRASE)
         if clause.named:
             who, role = clause.named
-            yield from _each(who, f"{role.name} {label}", after, APPOSITION)
+            yield from _each(who, f"{role.name} {says}", after, APPOSITION)
         elif clause.verb and clause.subject and before[-1].key not in {each.key for each in clause.subject}:
-            yield from _each(clause.subject, f"{clause.verb.split(' … ')[0]} … {label}", after, PHRASE)
+            yield from _each(clause.subject, f"{clause.verb} … {says}", after, PHRASE)
     elif "'" in tags:
-        yield from _each(after, _BELONGS[language if language == "ru" else "en"], before[-1:], GENITIVE)
+        yield from _each(after, "of", before[-1:], GENITIVE)
         if clause.subject == before:
             clause.subject = after
     elif "(" in tags:
         yield from _each(before[-1:], "=" if _abbreviates(after[0], before[-1]) else "", after[:1], APPOSITION)
-    elif tags[:1] == [","] or "-" in tags or ":" in tags:
+    elif tags[:1] == [","] or "-" in tags:
         if after[0].kind == "term" and before[-1].kind != "term":
             yield from _each(before[-1:], _SAME.get(language, "is"), after[:1], APPOSITION)
             clause.named = (before[-1:], after[0])
@@ -151,7 +156,7 @@ def _inside(mentions: Iterable[Mention], language: str) -> Iterator[Link]:
         elif mention.head:
             yield mention.key, "", mention.head[0], KIND
         for name in mention.inner:
-            yield mention.key, _BELONGS.get(language, "of"), name.key, KIND
+            yield mention.key, "", name.key, KIND
 
 
 def _groups(sentence: Sequence[Word], mentions: Sequence[Mention]) -> list[list[Mention]]:
@@ -174,7 +179,7 @@ def _verbs(gap: Sequence[Word]) -> list[int]:
     return [place for place, word in enumerate(gap) if word.tag in {"v", "x"}]
 
 
-def _label(gap: Sequence[Word]) -> str:
+def label(gap: Sequence[Word]) -> str:
     """Return the words from the first verb of a gap on that say how its sides connect; "" without a verb."""
     places = _verbs(gap)
     if not places:
@@ -184,7 +189,7 @@ def _label(gap: Sequence[Word]) -> str:
     if start and gap[start - 1].lower == "не":
         start -= 1
     for word in gap[start:]:
-        if word.tag in {"w", "s", "r", "-", ":", "("} or (word.tag == "c" and kept):
+        if word.tag in {"w", "s", "r", "-", ":", "(", "N"} or (word.tag == "c" and kept):
             kept = [] if len(_verbs(gap[gap.index(word) :])) else kept
             continue
         if word.tag in _QUIET or (word.tag == "b" and word.lower not in {"not", "never", "не"} and word.lower.endswith("ly")):

@@ -19,17 +19,18 @@ _WORDS = {"ru": ("включает", "не включает", "это"), "en": (
 
 
 def of_rows(
-    rows: Sequence[Sequence[str]], read: Callable[[str], Sequence[Mention]], *, language: str
+    rows: Sequence[Sequence[str]], read: Callable[[str, str], Sequence[Mention]], *, language: str
 ) -> Iterator[Link]:
-    """Yield the links of a table whose first row is the header; `read` returns the mentions of a cell, whole ones first."""
+    """Yield the links of a table whose first row is the header; `read` returns the mentions of a
+    cell, given what it says: a number alone is named by it."""
     if not rows:
         return
     header = rows[0][:_MOST_COLUMNS]
-    heads = [read(cell) for cell in header]
+    heads = [read(cell, "") for cell in header]
     includes, lacks, is_a = _WORDS.get(language, _WORDS["en"])
     turned = header[0].strip().lower() in _FEATURES or not header[0].strip()
     for row in rows[1 : _MOST_ROWS + 1]:
-        if not row or not (first := read(row[0])):
+        if not row or not (first := read(row[0], "")):
             continue
         subject = first[0].key
         if heads[0] and not turned and heads[0][0].key != subject:
@@ -45,6 +46,6 @@ def of_rows(
                         yield owner, includes if mark in _YES else lacks, thing, VERB
                 continue
             owner, label = (head[0].key, row[0]) if turned and head else (subject, header[column])
-            for value in list(read(cell))[:4]:
+            for value in list(read(cell, label))[:4]:
                 if value.key != owner:
                     yield owner, " ".join(label.lower().split())[:60], value.key, VERB
