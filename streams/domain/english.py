@@ -6,6 +6,7 @@ import functools
 from collections.abc import Sequence
 
 from streams.domain import english_words as lists
+from streams.domain import name_words
 from streams.domain.words import Tag, Word
 
 _IRREGULAR = {
@@ -80,7 +81,7 @@ def _class(word: str) -> str:  # noqa: PLR0911, PLR0912 a word belongs to the fi
         return "m"
     if word in lists.OPEN_ADJECTIVES:
         return "o"
-    if word in lists.ADJECTIVES:
+    if word in lists.ADJECTIVES or word in name_words.NATIONALITIES:
         return "a"
     if word in lists.VERBS:
         return "v"
@@ -147,6 +148,22 @@ def tag(sentence: Sequence[Word], *, title: bool = False) -> None:
         first = False
 
 
+def name_starts(sentences: Sequence[Sequence[Word]]) -> None:
+    """Make the first word of a sentence a name where the text, a list or the next word says that it is one."""
+    named = {word.lower for sentence in sentences for word in sentence[1:] if word.tag == "N"}
+    for sentence in sentences:
+        word = next((each for each in sentence if each.tag not in {'"', "(", "-"}), None)
+        if word is None or word.tag != "n" or not word.text[0].isupper() or word.text.isupper():
+            continue
+        place = sentence.index(word)
+        after = [each.lower for each in sentence[place + 1 : place + 3]]
+        known = word.lower in name_words.GIVEN or word.lower in name_words.PLACES or word.lower in named
+        said = after[:1] and after[0] in lists.SPEECH
+        aged = len(after) > 1 and after[0] == "," and (after[1].isdigit() or after[1] == "who")
+        if known or said or aged or after == ["was", "born"]:
+            word.tag = "N"
+
+
 def _plain(kind: str) -> Tag:
     return kind if kind in {"d", "x", "p", "r", "c", "w", "s", "b", "m", "o", "a"} else "n"  # type: ignore[return-value]
 
@@ -159,7 +176,7 @@ def _is_name(word: Word, kind: str, *, first: bool, title: bool, after: str, cap
         return word.lower not in {"no.", "etc.", "vs."}
     if word.lower in lists.TECH_ACRONYMS or lemma(word.lower) in lists.TECH_ACRONYMS:
         return False
-    if title:
+    if title or word.lower in name_words.NATIONALITIES:
         return False
     if kind in {"d", "x", "p", "r", "c", "w", "s"}:
         return len(text) > 1 and text.isupper() and not first and kind not in {"d", "c", "p", "x"}

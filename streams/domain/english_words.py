@@ -111,3 +111,6 @@ TECH_ACRONYMS = _set(
     "oidc jwt cpu gpu ram ssd os db crm erp vat faq sla ttl uuid uri yaml toml llm ai ml nlp bm25 rrf smtp imap sms "
     "mfa 2fa totp ldap scim rbac vpn cdn qa kpi ocr rpc grpc sepa iban eur usd gdpr utf ascii"
 )
+SPEECH = _set(
+    "said says say told asked added argued insisted announced testified replied wrote declared denied claimed noted"
+)

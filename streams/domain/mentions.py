@@ -47,6 +47,8 @@ def tagged(text: str, language: str, *, title: bool = False) -> list[list[Word]]
             english.tag(sentence, title=title)
         else:
             _capitals(sentence)
+    if language == "en" and not title:
+        english.name_starts(found)
     return found
 
 
@@ -151,10 +153,9 @@ def _end_of_run(sentence: Sequence[Word], place: int, language: str) -> int:
         while start > place and sentence[start - 1].tag == "N":
             start -= 1
         reach = end + 1
-        if end + 1 < len(sentence) and sentence[end].lower in name_words.PARTICLES and (
-            sentence[end + 1].lower in name_words.PARTICLES
-        ):
-            reach += 1  # van der
+        small = [word.lower for word in sentence[end : end + 2]]
+        if small == ["of", "the"] or (len(small) == 2 and set(small) <= name_words.PARTICLES):
+            reach += 1  # Committee of the Red Cross, van der
         following = _names_from(sentence, reach)
         if language == "en" and start < end and names.joins(sentence[start:end], sentence[end], following):
             end = reach
@@ -164,8 +165,6 @@ def _end_of_run(sentence: Sequence[Word], place: int, language: str) -> int:
 
 
 def _names_from(sentence: Sequence[Word], place: int) -> Sequence[Word]:
-    if place < len(sentence) and sentence[place].lower == "the" and sentence[place - 1].lower == "of":
-        place += 1
     end = place
     while end < len(sentence) and sentence[end].tag == "N":
         end += 1
@@ -266,7 +265,13 @@ def _named(sentence: Sequence[Word], first: int, last: int, run_end: int, langua
             yield _russian_name(sentence, start, end)
         name = _russian_name(sentence, first, last)
     else:
-        name = _english_name(sentence, first, last)
+        pieces = names.parts(sentence[first:last])
+        if not pieces:
+            yield from _common(sentence, first, run_end if _all_common(sentence, last, run_end) else last, language)
+            return
+        for start, stop in pieces[:-1]:
+            yield _english_name(sentence, first + start, first + stop)
+        name = _english_name(sentence, first + pieces[-1][0], first + pieces[-1][1])
     end = last
     while end < run_end and sentence[end].tag != "N":
         end += 1
@@ -298,15 +303,10 @@ def _named(sentence: Sequence[Word], first: int, last: int, run_end: int, langua
 
 
 def _english_name(sentence: Sequence[Word], first: int, last: int) -> Mention:
-    count = names.titles(sentence[first:last])
-    kept = first + count
-    if count and sentence[kept - 1].lower.rstrip(".") in name_words.KEPT_TITLES:
-        kept -= 1
-    bare = first + count
-    bare = max(bare, last - _LONGEST_NAME)
+    first = max(first, last - _LONGEST_NAME)
+    bare = first + names.bare(sentence[first:last])
     kind = names.kind(sentence[bare:last], sentence[max(0, bare - 2) : bare], sentence[last : last + 2])
-    name = _whole(sentence, max(kept, last - _LONGEST_NAME), last, kind)
-    name = dataclasses.replace(name, key=key_of(sentence[bare:last]))
+    name = dataclasses.replace(_whole(sentence, first, last, kind), key=key_of(sentence[bare:last]))
     surname = sentence[last - 1]
     if kind == "person" and last - bare > 1 and len(surname.text) > 2:
         return dataclasses.replace(name, head=(key_of([surname]), surname.text))
@@ -315,6 +315,10 @@ def _english_name(sentence: Sequence[Word], first: int, last: int) -> Mention:
         if ends in name_words.ORGANIZATIONS or ends in name_words.PLACE_ENDS:
             return dataclasses.replace(name, head=(key_of([surname]), surname.lower))
     return name
+
+
+def _all_common(sentence: Sequence[Word], first: int, last: int) -> bool:
+    return all(word.tag != "N" for word in sentence[first:last])
 
 
 def _people_apart(sentence: Sequence[Word], first: int, last: int) -> list[tuple[int, int]]:

@@ -11,9 +11,18 @@ TITLES = _set(
     "mr mrs ms dr prof sen rep gov gen lt col sgt capt maj adm rev hon president vice premier prime minister secretary "
     "chairman chairwoman judge justice senator governor mayor sheriff general colonel captain major lieutenant sergeant "
     "officer king queen prince princess sir lord lady pope bishop father attorney representative director chief "
-    "ambassador professor doctor democrat republican sen. agent detective deputy congressman chancellor emperor foreign"
+    "ambassador professor doctor democrat republican sen. agent detective deputy congressman chancellor emperor foreign "
+    "spokesman spokeswoman commander commissioner president-elect treasurer inspector"
 )
 KEPT_TITLES = _set("mr mrs ms dr")  # part of the name, as people write it
+NATIONALITIES = _set(
+    "american british english french german spanish italian russian soviet chinese japanese korean israeli arab iranian "
+    "iraqi libyan jordanian egyptian turkish greek polish czech slovak hungarian romanian bulgarian serbian croatian "
+    "bosnian austrian swiss dutch belgian swedish norwegian danish finnish portuguese mexican canadian cuban brazilian "
+    "indian pakistani indonesian thai vietnamese cambodian philippine australian african european asian latin palestinian "
+    "lebanese syrian ukrainian lithuanian latvian estonian irish scottish welsh catholic jewish muslim islamic communist "
+    "hindi republican democratic americans soviets serbs"
+)
 PARTICLES = _set("de von van der den la du di da bin ibn al el del ben ten ter")
 ORGANIZATIONS = _set(
     "university college institute school academy department ministry agency bureau office administration commission "
@@ -26,7 +35,7 @@ ORGANIZATIONS = _set(
     "magazine gazette globe chronicle faction delegation nations community"
 )
 BY_ITSELF = _set("senate congress parliament pentagon nato interpol xinhua kyodo tass reuters army navy")
-OF = ORGANIZATIONS | _set(
+OF = (ORGANIZATIONS - _set("company corporation corp corp. inc inc. co co. ltd ltd. group firm industries church")) | _set(
     "republic district gulf bay cape isle state city house chamber kingdom states declaration king queen duke bank sea "
     "strait port university province"
 )

@@ -8,9 +8,6 @@ from schemas.graph import EntityKind
 from streams.domain import english_words, name_words
 from streams.domain.words import Word
 
-_SPEECH = frozenset(
-    "said says told asked added argued insisted announced testified replied wrote declared denied claimed noted".split()
-)
 _NOT_HUMPS = ("Mc", "Mac", "De", "Di", "La", "Le", "Van", "O'", "O’", "Fitz", "D'", "D’")
 
 
@@ -23,7 +20,7 @@ def joins(run: Sequence[Word], joint: Word, following: Sequence[Word]) -> bool:
     if joint.lower in name_words.PARTICLES:
         return True
     if joint.lower == "of":
-        return last in name_words.OF or last in name_words.ORGANIZATIONS
+        return last in name_words.OF
     if joint.lower in {"for", "on"}:
         return last in name_words.ORGANIZATIONS
     if joint.text in {"&"}:
@@ -34,14 +31,39 @@ def joins(run: Sequence[Word], joint: Word, following: Sequence[Word]) -> bool:
     return joint.text in {"'", "’"} and ends in name_words.ORGANIZATIONS
 
 
-def titles(run: Sequence[Word]) -> int:
-    """Return how many words at the start of a name are a person's titles; 0 if nothing is left behind them."""
-    count = 0
-    while count < len(run) and run[count].lower.rstrip(".") in name_words.TITLES:
-        count += 1
-    if count == len(run) or run[-1].lower in name_words.ORGANIZATIONS or run[count].tag != "N":
-        return 0
-    return count
+def parts(run: Sequence[Word]) -> list[tuple[int, int]]:
+    """Part a run of capitals into names: "Ohio Gov. Richard Celeste" names a place and a person, the title is neither.
+
+    Returns places in the run (first, last exclusive); Mr and the like stay in front of the name.
+    """
+    last = len(run)
+    found: list[tuple[int, int]] = []
+    first = 0
+    titled = [place for place, word in enumerate(run) if word.lower.rstrip(".") in name_words.TITLES]
+    if titled and run[-1].lower not in name_words.ORGANIZATIONS and not any(word.lower == "of" for word in run):
+        start = titled[-1] + 1
+        if start == last:
+            return [(0, last)] if titled[0] else []
+        if titled[0]:
+            found += parts(run[: titled[0]])
+        first = start
+    elif len(run) > 1:
+        # "Jakarta Radio Republik", "Beijing XINHUA": news agencies sign with their city.
+        for count in (2, 1):
+            city = " ".join(word.lower for word in run[:count])
+            rest = run[count:]
+            if rest and city in name_words.PLACES and (
+                run[0].lower == "u.s." or rest[0].lower == "radio" or (rest[0].text.isupper() and len(rest[0].text) > 3)
+            ):
+                return [(0, count), (count, last)]
+    if first and run[first - 1].lower.rstrip(".") in name_words.KEPT_TITLES:
+        first -= 1
+    return [*found, (first, last)]
+
+
+def bare(run: Sequence[Word]) -> int:
+    """Return how many words at the start of a name are Mr or the like."""
+    return int(len(run) > 1 and run[0].lower.rstrip(".") in name_words.KEPT_TITLES)
 
 
 def kind(run: Sequence[Word], before: Sequence[Word], after: Sequence[Word]) -> EntityKind:  # noqa: PLR0911, PLR0912
@@ -70,7 +92,7 @@ def kind(run: Sequence[Word], before: Sequence[Word], after: Sequence[Word]) -> 
         return "organization" if "." not in text else "place"
     if following == "," and len(after) > 1 and after[1].lower in name_words.PLACES:
         return "place"
-    if following in _SPEECH or previous in _SPEECH or following == "who":
+    if following in english_words.SPEECH or previous in english_words.SPEECH or following == "who":
         return "person"
     if previous in {"in", "near", "at", "from"}:
         return "place"

@@ -21,7 +21,7 @@ _MOST_EACH = 8  # members of a list that take part on each side
 _NEAR = 4  # mentions apart that still occur together
 _SAME = {"ru": "это", "en": "is"}
 _QUIET = frozenset({"d", "o", "a", "m", '"', ",", "c"})  # words that a label leaves out
-_SPEECH = frozenset("said says say told added argued announced claimed сказал сказала заявил заявила сообщил".split())
+_SPEECH = english_words.SPEECH | frozenset("сказал сказала заявил заявила сообщил сообщила".split())
 _BACKWARD = english_words.BACKWARD | russian.BACKWARD
 
 Link = tuple[str, str, str, float]  # subject, label, object, weight
@@ -134,6 +134,9 @@ def _between(  # noqa: PLR0912 one branch for each way of connecting
             yield from _each(before[-1:], "in" if language != "ru" else "в", after[:1], APPOSITION)
         elif "-" in tags and language == "ru":
             yield from _each(before[-1:], "это", after[:1], APPOSITION)
+    elif gap and set(tags) == {"N"}:
+        # "Ohio Gov. Richard Celeste": a title between two names says what connects them.
+        yield from _each(after[:1], " ".join(word.text for word in gap), before[-1:], APPOSITION)
     elif not gap:
         yield from _side_by_side(before[-1], after[0], language)
 
