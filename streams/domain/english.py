@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 
+from streams.domain import english_verbs, name_words
 from streams.domain import english_words as lists
-from streams.domain import name_words
 from streams.domain.words import Tag, Word
 
 _IRREGULAR = {
@@ -14,11 +14,6 @@ _IRREGULAR = {
     "indices": "index", "indexes": "index", "matrices": "matrix", "criteria": "criterion", "media": "media",
     "lives": "life", "keys": "key", "movies": "movie", "cookies": "cookie", "series": "series", "news": "news",
 }  # fmt: skip
-_VERBS = lists.VERBS | lists.NOUN_VERBS
-# Behind these a word that may be a verb is a noun, or a participle an adjective.
-_BEFORE_NOUN = frozenset({"d", "o", "a", "p", "'", "m", "$"})
-_SAYS_NOUN = frozenset({"d", "o", "'", "m"})
-_ENDS = frozenset({"v", "x", "p", ".", ",", ":", ")", "s", "c", "w", "-", "("})
 
 
 @functools.lru_cache(maxsize=50_000)
@@ -34,28 +29,6 @@ def lemma(word: str) -> str:
         return word[:-2]
     single = word[:-1]
     return word if single.endswith("s") else single
-
-
-@functools.lru_cache(maxsize=50_000)
-def verb_form(word: str) -> str:
-    """Return which form of a listed verb this is: "base", "s", "ed", "ing", or ""."""
-    if word in _VERBS:
-        return "base"
-    if word in lists.PASTS:
-        return "ed"
-    for ending, name in (("ing", "ing"), ("ed", "ed"), ("s", "s")):
-        if word.endswith(ending) and len(word) > len(ending) + 1:
-            root = word[: -len(ending)]
-            roots = [root, f"{root}e"] if ending != "s" else [root, root[:-1] if root.endswith("e") else root]
-            if root.endswith("i"):
-                roots.append(f"{root[:-1]}y")
-            if ending == "s" and root.endswith("ie"):
-                roots.append(f"{root[:-2]}y")
-            if ending != "s" and len(root) > 2 and root[-1] == root[-2]:
-                roots.append(root[:-1])
-            if any(each in _VERBS for each in roots):
-                return name
-    return ""
 
 
 @functools.lru_cache(maxsize=50_000)
@@ -85,7 +58,7 @@ def _class(word: str) -> str:  # noqa: PLR0911, PLR0912 a word belongs to the fi
         return "a"
     if word in lists.VERBS:
         return "v"
-    form = verb_form(word)
+    form = english_verbs.form(word)
     if form in ("base", "s"):
         root = word if form == "base" else lemma(word)
         return "v?" if root in lists.NOUN_VERBS else "v"
@@ -102,7 +75,7 @@ def _class(word: str) -> str:  # noqa: PLR0911, PLR0912 a word belongs to the fi
     return "n"
 
 
-def tag(sentence: Sequence[Word], *, title: bool = False) -> None:
+def tag(sentence: Sequence[Word], *, title: bool = False) -> None:  # noqa: PLR0912 one branch for each class of words
     """Set tags and lemmas of the words of a sentence; in a `title` capitals say nothing."""
     shouted = sum(len(word.text) > 1 and word.text.isupper() for word in sentence) * 2 > len(sentence) > 3
     kinds = [_class(word.lower) if word.tag == "n" else word.tag for word in sentence]
@@ -119,8 +92,12 @@ def tag(sentence: Sequence[Word], *, title: bool = False) -> None:
         before = sentence[number - 1].tag if number else "."
         after = kinds[number + 1] if number + 1 < len(sentence) else "."
         following = sentence[number + 1] if number + 1 < len(sentence) else None
-        capital_follows = following is not None and following.text[0].isupper() and after in {"n", "v?"} and (
-            following.lower not in lists.TECH_ACRONYMS)
+        capital_follows = (
+            following is not None
+            and following.text[0].isupper()
+            and after in {"n", "v?"}
+            and (following.lower not in lists.TECH_ACRONYMS)
+        )
         if _is_name(word, kind, first=first, title=title or shouted, after=after, capital_follows=capital_follows):
             word.tag = "N"
         elif kind == "w" and first and after in {"n", "v?", "o", "a"} and word.lower in {"which", "what", "whose"}:
@@ -131,9 +108,16 @@ def tag(sentence: Sequence[Word], *, title: bool = False) -> None:
             word.tag = "w" if word.lower == "that" and before in {"n", "N", "k"} else "r"
         elif kind in {"v", "v?", "ed", "ing"}:
             open_question = inverted and not verb_seen
-            word.tag = _verb_or_not(word, kind, before, after, following, first, open_question, verb_seen, sentence[:number])
-        elif kind == "n" and number and sentence[number - 1].lower == "to" and word.text.islower() and (
-            after in {"d", "r"} or (number > 1 and sentence[number - 2].tag in {",", "v"} and after == ".")
+            word.tag = english_verbs.part(
+                word, kind, before=before, after=after, following=following, first=first,
+                open_question=open_question, verb_seen=verb_seen, earlier=sentence[:number],
+            )  # fmt: skip
+        elif (
+            kind == "n"
+            and number
+            and sentence[number - 1].lower == "to"
+            and word.text.islower()
+            and (after in {"d", "r"} or (number > 1 and sentence[number - 2].tag in {",", "v"} and after == "."))
         ):
             word.tag = "v"
         else:
@@ -168,7 +152,9 @@ def _plain(kind: str) -> Tag:
     return kind if kind in {"d", "x", "p", "r", "c", "w", "s", "b", "m", "o", "a"} else "n"  # type: ignore[return-value]
 
 
-def _is_name(word: Word, kind: str, *, first: bool, title: bool, after: str, capital_follows: bool) -> bool:
+def _is_name(  # noqa: PLR0911 the first rule that fits decides
+    word: Word, kind: str, *, first: bool, title: bool, after: str, capital_follows: bool
+) -> bool:
     text = word.text
     if not text[0].isupper() or word.lower in lists.MONTHS:
         return False
@@ -185,60 +171,3 @@ def _is_name(word: Word, kind: str, *, first: bool, title: bool, after: str, cap
         # A capital at the start says nothing; one right behind it does, unless this is a word of another part.
         return kind == "n" and (after == "'" or capital_follows)
     return kind not in {"b"} or humps
-
-
-def _verb_or_not(
-    word: Word,
-    kind: str,
-    before: str,
-    after: str,
-    following: Word | None,
-    first: bool,
-    open_question: bool,
-    verb_seen: bool,
-    earlier: Sequence[Word],
-) -> Tag:
-    """Decide between verb, noun and adjective by the neighbours."""
-    lower = word.lower
-    previous = earlier[-1].lower if earlier else ""
-    to_noun = after in {"n", "v?", "ing"} and not (following is not None and following.text[0].isupper())
-    if kind == "ed":
-        if before in _SAYS_NOUN and (to_noun or before != "d"):
-            return "a" if to_noun else "v"
-        if before in {"p", "."} and to_noun:
-            return "a"
-        return "v"
-    if kind == "ing":
-        if before in {"d", "a", "o", "'", "n"} and after in _ENDS | {"n"}:
-            return "n"
-        return "v" if not (before == "p" and to_noun and previous in {"of", "with"}) else "a"
-    if previous == "to" or before in {"x", "r", "b"}:
-        if kind == "v" or before == "r" or previous in lists.INVERTING or previous in {"not", "please", "also"}:
-            return "v"
-        if previous == "to":
-            return "v" if after in {"d", "n", "o", "a", "m", "k", "$", "r", "v?", ".", "c"} or kind == "v" else "n"
-        return "v" if before == "x" and previous not in lists.COPULAS and previous not in {"have", "has", "had"} else "n"
-    if before in _SAYS_NOUN or (before == "a" and kind != "v"):
-        return "n"
-    if kind == "v":
-        return "n" if before == "p" and after in _ENDS - {"d"} and not lower.endswith("ing") else "v"
-    if before == "p":
-        return "n"
-    starts = first or before in {".", "c", "-", ":", ","}
-    ends_in_s = lower.endswith("s") and lower not in lists.NOUN_VERBS
-    if starts and not ends_in_s:
-        if before == "c" and len(earlier) > 1 and earlier[-2].tag in {"n", "N", "k"} and not verb_seen and after in _ENDS:
-            return "n"
-        return "v" if after in {"d", "r", "o", "k", "m"} or (after == "p" and first) else "n"
-    if starts:
-        return "v" if after in {"d", "$", "m", "k", "r", "o"} or (after == "n" and first and following is not None) and (
-            following.text[0].isupper()) else "n"
-    if open_question and not ends_in_s:
-        return "v" if after in {".", "p", "d", "r", "k", "m"} else "n"
-    if before in {"n", "N", "k", ")", "w"} and not verb_seen:
-        if ends_in_s:
-            return "v" if after in {"d", "$", "m", "k", "o", "n", "a", "r", "b", "c", "p", "v?", "ing", "ed"} and not (
-                after in {"c", "p"} and previous.endswith("s")) else "n"
-        plural = previous.endswith("s") and not previous.endswith("ss")
-        return "v" if before == "w" or (plural and after in {"d", "$", "m", "k", "o", "n", "r", "a", "p", "b", "."}) else "n"
-    return "n"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from schemas.graph import Entity, EntityKind, Relation
 from streams.domain import layout, mentions, relations, tables
-from streams.domain.mentions import Mention
+from streams.domain.mention import LONGEST_KEY, Mention
 from streams.domain.words import Word
 
 MOST_ENTITIES = 60  # of a chunk
@@ -24,6 +24,7 @@ _MOST_CODE = 12  # tokens of a code block
 _LISTED, _PART_OF, _ABOUT = 0.8, 0.5, 0.25  # weights; see relations.py for the others
 _SAYS = {"ru": ("включает", "часть"), "en": ("includes", "part of")}
 _PAIR = re.compile(r"([^:—–\n]{2,60}?)(?::| [—–-])\s+(\S.*)", re.DOTALL)
+_SAYS_LITTLE = {"term": 2, "name": 1}  # kinds that give way to others
 _IN_HEADING = 10  # mentions that one in a heading counts for
 
 
@@ -179,7 +180,7 @@ class _Reader:
                         self._link(owner, label, mention.key, _LISTED)
 
     def _read_pair(self, name: str, value: str, owner: str) -> bool:
-        """Read "Price: 12 euros" as what the owner's price is; with a sentence as value the name is what it is about."""
+        """Read "Price: 12 euros" as the owner's price; with a sentence as its value the name is what that speaks of."""
         sentences = mentions.tagged(name, self._language)
         if len(sentences) != 1 or relations.label(sentences[0]):
             return False
@@ -213,14 +214,13 @@ class _Reader:
         if not found and len(cell) <= 60 and (whole := mentions.whole_of(cell, self._language)):
             if not any(letter.isalpha() for letter in whole.key):
                 of = mentions.whole_of(label, self._language)
-                whole = dataclasses.replace(whole, key=f"{of.key} {whole.key}"[: mentions.LONGEST_KEY]) if of else None
+                whole = dataclasses.replace(whole, key=f"{of.key} {whole.key}"[:LONGEST_KEY]) if of else None
             found = [whole] if whole else []
         self._count(found)
         return found
 
     def _read_code(self, text: str) -> None:
-        found = [mention for mention in self._codes(text)][:_MOST_CODE]
-        self._count(found)
+        self._count(list(self._codes(text))[:_MOST_CODE])
 
     def _codes(self, text: str) -> Iterable[Mention]:
         for sentence in mentions.tagged(text, ""):
@@ -241,7 +241,7 @@ class _Reader:
             self._entities[key] = _Known(name=name, kind=kind, mentions=1)
             return
         known.mentions += 1
-        if known.kind in {"term", "name"} and kind not in {"term", "name"} or (known.kind == "term" and kind == "name"):
+        if _SAYS_LITTLE.get(kind, 0) < _SAYS_LITTLE.get(known.kind, 0):
             known.kind = kind
 
     def _add(self, links: Iterable[relations.Link]) -> None:

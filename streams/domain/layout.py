@@ -97,4 +97,6 @@ def _is_delimiter(line: str) -> bool:
 
 
 def _rows(lines: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(plain(cell) for cell in line.strip().strip("|").replace("\\|", "/").split("|")) for line in lines)
+    return tuple(
+        tuple(plain(cell) for cell in line.strip().strip("|").replace("\\|", "/").split("|")) for line in lines
+    )

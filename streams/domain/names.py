@@ -11,7 +11,7 @@ from streams.domain.words import Word
 _NOT_HUMPS = ("Mc", "Mac", "De", "Di", "La", "Le", "Van", "O'", "O’", "Fitz", "D'", "D’")
 
 
-def joins(run: Sequence[Word], joint: Word, following: Sequence[Word]) -> bool:
+def joins(run: Sequence[Word], joint: Word, following: Sequence[Word]) -> bool:  # noqa: PLR0911 one for each joint
     """Tell whether a small word between capitals ("of", "and", "van") is part of one name."""
     if not following:
         return False
@@ -27,7 +27,9 @@ def joins(run: Sequence[Word], joint: Word, following: Sequence[Word]) -> bool:
         return True
     if joint.lower == "and":
         whole = " ".join(word.lower for word in run)
-        return ends in name_words.ORGANIZATIONS and last not in name_words.ORGANIZATIONS and whole not in name_words.PLACES
+        return (
+            ends in name_words.ORGANIZATIONS and last not in name_words.ORGANIZATIONS and whole not in name_words.PLACES
+        )
     return joint.text in {"'", "’"} and ends in name_words.ORGANIZATIONS
 
 
@@ -39,7 +41,11 @@ def parts(run: Sequence[Word]) -> list[tuple[int, int]]:
     last = len(run)
     found: list[tuple[int, int]] = []
     first = 0
-    titled = [place for place, word in enumerate(run) if word.lower.rstrip(".") in name_words.TITLES]
+    titled = [
+        place
+        for place, word in enumerate(run)
+        if word.lower.rstrip(".") in (name_words.TITLES if place == 0 else name_words.TITLES - name_words.SURNAMES)
+    ]
     if titled and run[-1].lower not in name_words.ORGANIZATIONS and not any(word.lower == "of" for word in run):
         start = titled[-1] + 1
         if start == last:
@@ -52,8 +58,14 @@ def parts(run: Sequence[Word]) -> list[tuple[int, int]]:
         for count in (2, 1):
             city = " ".join(word.lower for word in run[:count])
             rest = run[count:]
-            if rest and city in name_words.PLACES and (
-                run[0].lower == "u.s." or rest[0].lower == "radio" or (rest[0].text.isupper() and len(rest[0].text) > 3)
+            if (
+                rest
+                and city in name_words.PLACES
+                and (
+                    run[0].lower == "u.s."
+                    or rest[0].lower == "radio"
+                    or (rest[0].text.isupper() and len(rest[0].text) > 3)
+                )
             ):
                 return [(0, count), (count, last)]
     if first and run[first - 1].lower.rstrip(".") in name_words.KEPT_TITLES:
@@ -111,5 +123,9 @@ def _before_of(words: Sequence[str]) -> Sequence[str]:
 
 
 def _humps(text: str) -> bool:
-    return not text.isupper() and any(letter.isupper() for letter in text[1:]) and "-" not in text and (
-        not text.startswith(_NOT_HUMPS))
+    return (
+        not text.isupper()
+        and any(letter.isupper() for letter in text[1:])
+        and "-" not in text
+        and (not text.startswith(_NOT_HUMPS))
+    )

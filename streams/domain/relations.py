@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from streams.domain import english_words, russian
-from streams.domain.mentions import Mention
+from streams.domain.lexicon import listed
+from streams.domain.mention import Mention
 from streams.domain.words import Word
 
 VERB, PHRASE, GENITIVE, APPOSITION, KIND, TOGETHER = 1.0, 0.6, 0.8, 0.9, 0.7, 0.2  # weights
@@ -21,7 +22,7 @@ _MOST_EACH = 8  # members of a list that take part on each side
 _NEAR = 4  # mentions apart that still occur together
 _SAME = {"ru": "это", "en": "is"}
 _QUIET = frozenset({"d", "o", "a", "m", '"', ",", "c"})  # words that a label leaves out
-_SPEECH = english_words.SPEECH | frozenset("сказал сказала заявил заявила сообщил сообщила".split())
+_SPEECH = english_words.SPEECH | listed("сказал сказала заявил заявила сообщил сообщила")
 _BACKWARD = english_words.BACKWARD | russian.BACKWARD
 
 Link = tuple[str, str, str, float]  # subject, label, object, weight
@@ -79,7 +80,7 @@ def of_sentence(sentence: Sequence[Word], mentions: Sequence[Mention], *, topic:
     return Found(links=tuple(links), subject=subject)
 
 
-def _between(  # noqa: PLR0912 one branch for each way of connecting
+def _between(  # noqa: PLR0912, PLR0915 one branch for each way of connecting
     gap: Sequence[Word], before: list[Mention], after: list[Mention], clause: _Clause, *, topic: str, language: str
 ) -> Iterator[Link]:
     tags = [word.tag for word in gap]
@@ -169,7 +170,10 @@ def _groups(sentence: Sequence[Word], mentions: Sequence[Mention]) -> list[list[
         gap = [word.tag for word in sentence[before.last : after.first]]
         marks = [tag for tag in gap if tag not in {"o", "a", "m", '"', "d"}]
         listed = bool(marks) and set(marks) <= {",", "c"}
-        alike = (before.kind == "term") == (after.kind == "term") and (before.kind == "code") == (after.kind == "code")
+        opens = groups == [[before]] and before.name[:1].isupper()  # a capital that may be a name's
+        alike = ((before.kind == "term") == (after.kind == "term") or opens) and (before.kind == "code") == (
+            after.kind == "code"
+        )
         both_places = before.kind == after.kind == "place"
         if listed and ("c" in marks or (alike and not both_places and "d" not in gap)) and len(groups[-1]) < _MOST_EACH:
             groups[-1].append(after)
@@ -195,7 +199,9 @@ def label(gap: Sequence[Word]) -> str:
         if word.tag in {"w", "s", "r", "-", ":", "(", "N"} or (word.tag == "c" and kept):
             kept = [] if len(_verbs(gap[gap.index(word) :])) else kept
             continue
-        if word.tag in _QUIET or (word.tag == "b" and word.lower not in {"not", "never", "не"} and word.lower.endswith("ly")):
+        if word.tag in _QUIET or (
+            word.tag == "b" and word.lower not in {"not", "never", "не"} and word.lower.endswith("ly")
+        ):
             continue
         kept.append(word)
     words = [word.lower for word in kept[:_LONGEST_LABEL]]

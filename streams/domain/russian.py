@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from streams.domain import english
+from streams.domain.lexicon import listed
 from streams.domain.words import Tag, Word
 
 _PARTS: dict[str, Tag] = {
@@ -18,25 +19,25 @@ _PARTS: dict[str, Tag] = {
     "CONJ": "c", "NPRO": "r", "ADVB": "b", "PRCL": "b", "COMP": "b", "PRED": "x", "NUMR": "m", "INTJ": "b", "ADJS": "v",
 }  # fmt: skip
 _TELLING = ("nomn", "gent", "datv", "accs", "ablt", "loct", "Name", "Surn", "Patr", "Geox", "Orgn", "plur", "femn")
-_OPEN = frozenset(
+_OPEN = listed(
     "весь каждый любой другой такой самый новый старый хороший лучший который какой этот тот мой твой свой наш ваш "
     "некоторый первый второй третий последний следующий прошлый текущий нужный доступный возможный большой маленький "
-    "остальной различный разный многий один".split()
+    "остальной различный разный многий один"
 )
-_EMPTY = frozenset("случай вид число количество часть пример раз образ время момент день год способ помощь это".split())
-_DETERMINERS = frozenset("этот тот весь каждый любой мой твой свой наш ваш какой некоторый один".split())
-_SUBORDINATORS = frozenset("если когда чтобы потому хотя пока поэтому но что так как где куда почему зачем затем".split())
-_COORDINATING = frozenset("и или либо а также да".split())
+_EMPTY = listed("случай вид число количество часть пример раз образ время момент день год способ помощь это")
+_DETERMINERS = listed("этот тот весь каждый любой мой твой свой наш ваш какой некоторый один")
+_SUBORDINATORS = listed("если когда чтобы потому хотя пока поэтому но что так как где куда почему зачем затем")
+_COORDINATING = listed("и или либо а также да")
 _FIXED: dict[str, Tag] = {
-    "это": "x", "есть": "x", "не": "b", "можно": "x", "нужно": "x", "нельзя": "x", "может": "x", "могут": "x", "был": "x",
-    "была": "x", "было": "x", "были": "x", "будет": "x", "будут": "x", "является": "x", "являются": "x",
+    "это": "x", "есть": "x", "не": "b", "можно": "x", "нужно": "x", "нельзя": "x", "может": "x", "могут": "x",
+    "был": "x",    "была": "x", "было": "x", "были": "x", "будет": "x", "будут": "x", "является": "x", "являются": "x",
     "который": "w", "которая": "w", "которое": "w", "которые": "w", "которого": "w", "которой": "w", "которых": "w",
     "кто": "w", "сколько": "w", "без": "p", "для": "p", "при": "p", "через": "p", "после": "p", "чем": "w", "нет": "x",
     "он": "r", "она": "r", "оно": "r", "они": "r", "все": "d", "их": "d", "его": "d", "её": "d", "ее": "d",
 }  # fmt: skip
-_OFFICES = frozenset(
+_OFFICES = listed(
     "министерство банк университет институт компания академия комитет совет суд агентство служба департамент фонд "
-    "завод театр музей школа центр союз партия парламент правительство".split()
+    "завод театр музей школа центр союз партия парламент правительство"
 )
 BACKWARD = frozenset({"он", "она", "оно", "они"})
 
@@ -65,19 +66,26 @@ def form(word: str, noun: bool = False) -> Form:
     traits = frozenset(name for name in _TELLING if name in best.tag)
     if part == "NOUN":
         # Inanimate nouns look alike as subject and object: both are kept.
-        cases = {str(each.tag.case) for each in parses if each.tag.POS == "NOUN" and each.normal_form == best.normal_form}
+        cases = {
+            str(each.tag.case) for each in parses if each.tag.POS == "NOUN" and each.normal_form == best.normal_form
+        }
         traits |= cases
     return Form(_PARTS.get(part, "n"), str(best.normal_form).replace("ё", "е"), traits)
 
 
 @functools.lru_cache(maxsize=20_000)
-def nominative(word: str) -> str:
-    """Return a noun or adjective in the nominative of its number and gender; as it is where that is not known."""
-    best = _analyzer().parse(word)[0]
-    if best.tag.POS not in {"NOUN", "ADJF", "PRTF"}:
-        return word
-    wanted = {"nomn"} | ({best.tag.number} if best.tag.number else set())
-    found = best.inflect(wanted)
+def nominative(word: str, noun: str = "") -> str:
+    """Return a word in the nominative of its number; an adjective in the gender of its `noun`. As it is if unknown."""
+    parses = _analyzer().parse(word)
+    best = parses[0]
+    if noun:
+        head = _analyzer().parse(noun)[0].tag
+        best = next((each for each in parses if each.tag.number == head.number and each.tag.case == head.case), best)
+        wanted = {"nomn", head.number if head.number == "plur" else head.gender or "masc"}
+    else:
+        best = next((each for each in parses if each.tag.POS == "NOUN"), best)
+        wanted = {"nomn"} | ({best.tag.number} if best.tag.number else set())
+    found = best.inflect(wanted) if best.tag.POS in {"NOUN", "ADJF", "PRTF"} else None
     return str(found.word) if found else word
 
 
@@ -129,7 +137,7 @@ def _tag(word: Word, before: str) -> None:
         word.tag = "s"
     elif found.tag in {"v", "b"} and before in {"p", "a"} and form(lower, True).tag == "n":
         noun = form(lower, True)
-        word.lemma, word.traits, word.tag = noun
+        word.lemma, word.traits, word.tag = noun.lemma, noun.traits, noun.tag
 
 
 def names_nothing(lemma: str) -> bool:

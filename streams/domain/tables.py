@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from streams.domain.mentions import Mention
+from streams.domain.lexicon import listed
+from streams.domain.mention import Mention
 from streams.domain.relations import KIND, VERB, Link
 
-_YES = frozenset("yes y ✓ ✔ ✅ x ● included true да есть + включено входит".split())
-_NO = frozenset("no n ✗ ✘ ❌ – — - false none нет − ○ не".split())
+_YES = listed("yes y ✓ ✔ ✅ x ● included true да есть + включено входит")
+_NO = listed("no n ✗ ✘ ❌ – — - false none нет − ○ не")
 # A table whose first column holds features has its subjects in the header.
-_FEATURES = frozenset(
+_FEATURES = listed(
     "feature features function functionality capability limit property характеристика функция функции возможность "
-    "возможности параметр свойство".split()
+    "возможности параметр свойство"
 )
 _MOST_ROWS, _MOST_COLUMNS = 40, 8
 _WORDS = {"ru": ("включает", "не включает", "это"), "en": ("includes", "does not include", "is a")}

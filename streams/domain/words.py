@@ -10,7 +10,8 @@ from typing import Literal
 # x auxiliary, p preposition, c conjunction, s start of a clause, r pronoun, w relative word, b adverb, m number,
 # $ amount with its unit, N name, k code; marks stand for themselves: . , : ( ) - " and ' for the English genitive.
 Tag = Literal[
-    "n", "a", "o", "d", "v", "x", "p", "c", "s", "r", "w", "b", "m", "$", "N", "k", ".", ",", ":", "(", ")", "-", '"', "'"
+    "n", "a", "o", "d", "v", "x", "p", "c", "s", "r", "w", "b", "m", "$", "N", "k", ".", ",", ":", "(", ")", "-", '"',
+    "'",
 ]  # fmt: skip
 
 
@@ -46,7 +47,8 @@ _TOKENS = re.compile(
         https?://[^\s)>\]"'«»]{{1,200}}
       | (?<![\w.])[\w.+-]{{1,64}}@[\w-]{{1,64}}(?:\.\w{{2,16}}){{1,3}}
       | (?<![\w-])--[A-Za-z][\w-]{{1,40}}
-      | (?:\b(?:GET|POST|PUT|PATCH|DELETE|HEAD)\s)?(?<![\w/.<)\]])/[A-Za-z{{][\w{{}}:.*-]{{0,60}}(?:/[\w{{}}:.*-]{{1,60}}){{0,12}}
+      | (?:\b(?:GET|POST|PUT|PATCH|DELETE|HEAD)\s)?
+        (?<![\w/.<)\]])/[A-Za-z{{][\w{{}}:.*-]{{0,60}}(?:/[\w{{}}:.*-]{{1,60}}){{0,12}}
       | \b[\w-]{{1,60}}\.(?:{_FILES})\b(?!\.\w)
       | \b[A-Za-z]\w{{0,60}}(?:\.[A-Za-z_]\w{{0,60}}){{1,6}}(?:\(\))?(?=\W|$)(?<!\b[A-Z]\.[A-Z])
       | \b\w{{1,60}}\(\)
