@@ -118,7 +118,7 @@ def tag(sentence: Sequence[Word], *, title: bool = False) -> None:  # noqa: PLR0
             and sentence[number - 1].lower == "to"
             and word.text.islower()
             and (after in {"d", "r"} or (number > 1 and sentence[number - 2].tag in {",", "v"} and after == "."))
-        ):
+        ) or (kind == "n" and before == "r" and sentence[number - 1].lower in lists.SUBJECTS and word.text.islower()):
             word.tag = "v"
         else:
             word.tag = _plain(kind)

@@ -11,6 +11,7 @@ PRONOUNS = listed(
     "i you he she it we they me him us them himself herself itself themselves yourself myself someone anyone everyone "
     "nobody something anything everything nothing one ones there here mine yours theirs ours others"
 )
+SUBJECTS = listed("i you he she it we they")
 BACKWARD = listed("it they he she")  # stand for what was spoken of before
 WH = listed("who whom whose which what where when why how")
 RELATIVE = listed("who which that whom whose")
@@ -65,13 +66,15 @@ VERBS = listed(
     "assassinate assign attach attend authenticate authorize avoid become begin believe belong "
     "bill bring browse build buy "
     "calculate cancel carry choose close collect combine come compare complete comprise compute configure confirm "
-    "connect consist contain continue convert create criticize decide declare define delete deliver deny depend deploy "
+    "connect consider consist contain continue convert create criticize decide declare define "
+    "delete deliver deny depend deploy "
     "describe detect determine die disable discard discover discuss edit elect emerge enable encrypt enforce enter "
     "ensure establish exceed execute exist expect expire explain express extend fail fetch find follow forget generate "
     "get give go grant grow happen hear hire identify ignore implement improve include increase inform insert insist "
     "install integrate invite invoke involve join keep know learn leave let lie live locate lose maintain make manage "
     "mean meet merge migrate modify murder notify obtain occur operate oppose parse pass perform permit prevent "
-    "proceed produce prohibit protect prove provide publish put quote raise receive recommend recover redirect reduce "
+    "proceed produce prohibit protect prove provide publish put quote raise receive recommend "
+    "recover redirect reduce refine handle "
     "refer refuse register reject relate remain remember remove rename renew replace represent require resign resolve "
     "respond restart restore restrict resume retire retrieve reveal revoke rotate say see seek seem select sell send "
     "serve set settle specify spend speak strengthen submit subscribe succeed suffer suggest suspend take teach tell "
@@ -83,7 +86,8 @@ NOUN_VERBS = listed(
     "access answer approach attack attempt back benefit block book bomb call cause chair challenge change charge check "
     "claim click command comment contact control copy cost count cover crash cut damage deal debate demand design "
     "display document down download drive drop email estimate exchange experience export face feed file fight "
-    "filter finish fire fix flow focus force form function gain group guide hand head help hit hold host impact import "
+    "end filter finish fire fix flow focus force form function gain group guide hand head help "
+    "hit hold host impact import "
     "index influence issue judge jump kill label land launch lead limit line link list load lock log look map mark "
     "market match measure move name need offer order pay permit pin place plan play point post practice present press "
     "price process profile program project promise protest prompt pull purchase push query question queue raise range "

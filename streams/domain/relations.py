@@ -111,7 +111,7 @@ def _between(  # noqa: PLR0912, PLR0915 one branch for each way of connecting
             return
         yield from _each(subjects, says, after, VERB)
         clause.verb, clause.named = label([word for word in gap if word.tag != "p"]), None
-    elif "s" in tags:
+    elif "s" in tags or {",", "c"} <= set(tags):
         clause.subject, clause.verb, clause.named = after, "", None
     elif "p" in tags:
         says = " ".join(word.lower for word in gap if word.tag == "p")
@@ -175,11 +175,21 @@ def _groups(sentence: Sequence[Word], mentions: Sequence[Mention]) -> list[list[
             after.kind == "code"
         )
         both_places = before.kind == after.kind == "place"
-        if listed and ("c" in marks or (alike and not both_places and "d" not in gap)) and len(groups[-1]) < _MOST_EACH:
+        if {",", "c"} <= set(marks) and len(groups[-1]) == 1 and _clause_starts(sentence, before, after):
+            groups.append([after])
+        elif (
+            listed and ("c" in marks or (alike and not both_places and "d" not in gap)) and len(groups[-1]) < _MOST_EACH
+        ):
             groups[-1].append(after)
         else:
             groups.append([after])
     return groups
+
+
+def _clause_starts(sentence: Sequence[Word], before: Mention, after: Mention) -> bool:
+    """Tell whether "…, and X does" goes on with X as a subject: there are verbs before and right behind."""
+    behind = sentence[after.last : after.last + 1]
+    return bool(_verbs(behind)) and bool(_verbs(sentence[: before.first]))
 
 
 def _verbs(gap: Sequence[Word]) -> list[int]:

@@ -88,6 +88,8 @@ def test_a_russian_sentence_names_an_entity(text: str, key: str, kind: str) -> N
         ("Admins create tokens, roles and keys.", ("admin", "create", "role")),
         ("The exporter writes files to the bucket.", ("exporter", "writes … to", "bucket")),
         ("We met Ohio Gov. Richard Celeste.", ("richard celeste", "Gov.", "ohio")),
+        ("You can add members, and admins remove them from workspaces.", ("admin", "remove from", "workspace")),
+        ("An owner can do this, and it ends the subscription.", ("owner", "ends", "subscription")),
         ("The agent that reads the queue is stateless.", ("agent", "reads", "queue")),
         ("The World Health Organization (WHO) met.", ("world health organization", "=", "who")),
     ],
@@ -127,6 +129,11 @@ def test_list_items_belong_to_their_heading() -> None:
 def test_list_items_belong_to_the_line_that_leads_them() -> None:
     found = said(read("The Free plan lacks:\n\n- reports\n- exports", "Plans"))
     assert {("free plan", "lacks", "report"), ("free plan", "lacks", "export")} <= found
+
+
+def test_a_clause_of_its_own_has_a_subject_of_its_own() -> None:
+    found = said(read("You can add members, and admins remove them from workspaces."))
+    assert ("member", "remove from", "workspace") not in found
 
 
 def test_it_stands_for_what_was_spoken_of() -> None:
