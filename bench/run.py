@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from bench import report
 
-BENCHES = ("roundtrip", "ingest", "freshness", "hop", "start", "memory")
+BENCHES = ("roundtrip", "ingest", "freshness", "hop", "start", "memory", "extraction")
 
 
 def main(names: Sequence[str]) -> int:
@@ -34,6 +34,8 @@ def main(names: Sequence[str]) -> int:
             logging.exception("%s failed", name)
             failed = 1
             continue
+        if not figures:
+            continue  # it has said why
         for figure in figures:
             print(report.line(figure))
         print(f"  took {time.perf_counter() - began:.0f} s", flush=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 OURS = ("schemas", "topics", "streams")
 # Pure libraries: text and numbers in, text and numbers out.
-PURE = {"msgspec", "numpy", "markdown_it", "snowballstemmer", "bs4", "markdownify"}
+PURE = {"msgspec", "numpy", "markdown_it", "snowballstemmer", "bs4", "markdownify", "pymorphy3"}
 # What waits, does I/O, tells the time or rolls dice.
 IMPURE = {
     "asyncio",
