@@ -6,16 +6,19 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from schemas.base import Message
 from schemas.codec import InvalidMessage
 from schemas.queries import Expected, PreparedQuery, QueryRequest, ReplyTo
-from schemas.replies import ErrorInfo, ReplyError, error_reply
+from schemas.replies import ErrorInfo, Milliseconds, QueryReply, ReplyError, error_reply
 from streams import wire
 from streams.domain import language, normalise, tokens
 from streams.domain.profile import Profile
 from streams.errors import Invalid
 from streams.ports import Generations
 from streams.processor import Failure, OnFailure, Processor
+from streams.processors.answer_cache import AnswerFinder, Looked
 from streams.wire import Outgoing, Record
 from topics import catalogue
 from topics.topic import Topic
@@ -39,6 +42,7 @@ class Deps:
     profiles: Mapping[str, Profile]
     generations: Generations
     clock: Callable[[], float]
+    answers: AnswerFinder | None = None  # none: every question is searched
 
 
 def read(record: Record, topic: Topic) -> Asked:
@@ -64,7 +68,7 @@ def _allowed_reply(record: Record) -> ReplyTo | None:
 
 
 async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
-    """Normalise a question and send it to the legs of its profile."""
+    """Normalise a question and send it to the legs of its profile, or answer it where an answer is kept."""
     received = deps.clock()
     request = asked.request
     profile = deps.profiles.get(request.profile)
@@ -93,21 +97,48 @@ async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
         legs=profile.legs,
         candidates=profile.candidates,
     )
+    top_k = request.top_k or profile.passages
+    looked = Looked()
+    if deps.answers is not None:
+        looked = await deps.answers.look(query, request, profile=profile, model=generation.model, top_k=top_k)
+    if looked.reply is not None:
+        return [_reply(asked.reply_to, _stamped(looked.reply, asked, received, deps.clock()))]
     expected = Expected(
         query=query,
         reply_to=asked.reply_to,
-        top_k=request.top_k or profile.passages,
+        top_k=top_k,
         received=received,
         prepared=deps.clock(),
         asked=asked.at,
         min_version=request.min_version,
         explain=request.explain,
+        cache_key=looked.key,
     )
     key = asked.ticket.encode()
     return [
         Outgoing(topic=catalogue.LEG_RESULTS, key=key, message=expected),
         Outgoing(topic=catalogue.PREPARED, key=key, message=query),
     ]
+
+
+def _stamped(kept: QueryReply, asked: Asked, received: float, now: float) -> QueryReply:
+    """Return a kept answer as one to this question; its legs ran when it was made."""
+    spent = Milliseconds(total=_since(asked.at, now), prepare=_since(received, now))
+    return msgspec.structs.replace(kept, query_id=asked.request.query_id, cache="hit", milliseconds=spent)
+
+
+def _since(begin: float, end: float) -> float:
+    return round(max(0.0, end - begin) * 1000, 2)
+
+
+def _reply(reply_to: ReplyTo, reply: QueryReply) -> Outgoing:
+    return Outgoing(
+        topic=catalogue.REPLIES,
+        key=reply.query_id.encode(),
+        message=reply,
+        headers=wire.reply_headers(reply_to),
+        partition=reply_to.partition,
+    )
 
 
 def _deadline(request: QueryRequest, profile: Profile, now: float) -> float:
@@ -131,16 +162,7 @@ def failed(failure: Failure, deps: Deps) -> Sequence[Outgoing]:
         return ()
     query_id = _query_id(failure)
     total = max(0.0, (deps.clock() - failure.record.timestamp) * 1000)
-    reply = error_reply(query_id, error_of(failure), total)
-    return [
-        Outgoing(
-            topic=catalogue.REPLIES,
-            key=query_id.encode(),
-            message=reply,
-            headers=wire.reply_headers(reply_to),
-            partition=reply_to.partition,
-        )
-    ]
+    return [_reply(reply_to, error_reply(query_id, error_of(failure), total))]
 
 
 def _query_id(failure: Failure) -> str:
