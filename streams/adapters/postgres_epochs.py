@@ -15,7 +15,7 @@ class PostgresEpochs:
     async def current(self, tenant: str) -> int:
         """Return how often anything of a tenant changed; 0 for one that has nothing."""
         rows = await postgres.read(
-            self._pool, "read an epoch", tenant=tenant, statement=sql("epoch_read"), parameters={"tenant": tenant}
+            self._pool, "read an epoch", tenant=None, statement=sql("epoch_read"), parameters={"tenant": tenant}
         )
         return int(rows[0]["epoch"]) if rows else 0
 

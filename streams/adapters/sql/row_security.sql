@@ -21,8 +21,7 @@ BEGIN
     END IF;
     EXECUTE format('GRANT USAGE ON SCHEMA %I TO rankstream_query', current_schema());
     GRANT SELECT ON documents, document_versions, version_chunks, chunks, deletions, live_chunks TO rankstream_query;
-    GRANT SELECT ON tenant_epochs TO rankstream_query;
-    FOREACH relation IN ARRAY ARRAY['documents', 'document_versions', 'chunks', 'deletions', 'tenant_epochs'] LOOP
+    FOREACH relation IN ARRAY ARRAY['documents', 'document_versions', 'chunks', 'deletions'] LOOP
         IF NOT EXISTS (
             SELECT FROM pg_policy WHERE polrelid = relation::regclass AND polname = 'own_tenant'
         ) THEN
