@@ -108,11 +108,11 @@ async def test_a_server_that_is_not_there_costs_a_question_little_and_the_next_n
         with pytest.raises(Transient, match=r"^redis"):
             await answers.get("k")
         first = time.monotonic()
-        assert first - begun < 0.5
+        assert first - begun < 1.0
         for _ in range(100):
             with pytest.raises(Transient):
                 await answers.get("k")
-        assert time.monotonic() - first < 0.05
+        assert time.monotonic() - first < 0.5
 
 
 @pytest.mark.parametrize(
