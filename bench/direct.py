@@ -51,7 +51,7 @@ class Direct:
 
     def _record(self, text: str) -> Record:
         query_id = uuid.uuid4().hex
-        _, value = questions.encoded({"query_id": query_id, "tenant": TENANT, "text": text})
+        _, value = questions.encoded({"query_id": query_id, "tenant": TENANT, "text": text, "cache": False})
         return Record(
             topic=PREPARE.source.name,
             partition=0,

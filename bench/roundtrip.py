@@ -27,7 +27,7 @@ async def measure() -> list[Figure]:
     async with system.running() as running, direct.opened(running.settings) as without_bus:
         chunks = await running.fill(CHUNKS)
         ways: dict[str, Ask] = {
-            "bus": lambda text: running.client.ask(text, tenant=corpus.TENANT),
+            "bus": lambda text: running.client.ask(text, tenant=corpus.TENANT, cache=False),
             "direct": lambda text: without_bus.ask(text, at_once=False),
             "direct, legs at once": lambda text: without_bus.ask(text, at_once=True),
         }

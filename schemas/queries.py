@@ -70,6 +70,7 @@ class QueryRequest(Message, tag=True, rename={"schema_version": "version"}, froz
     progressive: bool = False
     explain: bool = False
     generation: str | None = None  # absent: the live one
+    cache: bool = True  # false: search, even if an answer is kept
 
 
 class PreparedQuery(Message, tag=True, rename={"schema_version": "version"}, frozen=True, kw_only=True):

@@ -8,12 +8,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, TypeVar
 
 from streams import settings as names
-from streams.adapters import onnx_embedder, postgres, profiles, qdrant
+from streams.adapters import onnx_embedder, postgres, profiles, qdrant, redis_answers
 from streams.adapters.cached_generations import CachedGenerations
 from streams.adapters.onnx_embedder import OnnxEmbedder, OnnxMiniLM
 from streams.adapters.passages import PostgresPassages
+from streams.adapters.postgres_epochs import PostgresEpochs
 from streams.adapters.postgres_generations import PostgresGenerations
 from streams.adapters.qdrant import QdrantVectors
+from streams.adapters.redis_answers import RedisAnswers
 from streams.adapters.text_index import PostgresTextIndex
 from streams.adapters.versions import PostgresVersions
 from streams.processor import Processor
@@ -29,6 +31,7 @@ from streams.processors import (
     retrieve_fulltext,
     retrieve_sparse,
 )
+from streams.processors.answer_cache import AnswerFinder, AnswerKeeper
 from streams.settings import Settings, need
 
 T = TypeVar("T")
@@ -107,6 +110,18 @@ class Resources:
 
         return await self._once("generations", build)
 
+    async def answers(self) -> RedisAnswers | None:
+        """Return the kept answers; none where no Redis is given: then every question is searched."""
+        url = self.settings.redis
+        if url is None:
+            return None
+
+        async def build() -> tuple[RedisAnswers, Callable[[], Awaitable[None]]]:
+            answers = redis_answers.open_answers(url)
+            return answers, answers.close
+
+        return await self._once("answers", build)
+
 
 async def _nothing() -> None:
     return None
@@ -131,13 +146,25 @@ async def _index_text(of: Resources) -> index_text.Deps:
 
 
 async def _publish_version(of: Resources) -> publish_version.Deps:
-    return publish_version.Deps(versions=PostgresVersions(pool=await of.pool("writes")), vectors=await of.vectors())
+    pool = await of.pool("writes")
+    return publish_version.Deps(
+        versions=PostgresVersions(pool=pool), vectors=await of.vectors(), epochs=PostgresEpochs(pool=pool)
+    )
 
 
 async def _prepare(of: Resources) -> prepare.Deps:
     await of.generations()
-    generations = CachedGenerations(PostgresGenerations(pool=await of.pool("reads")))
-    return prepare.Deps(profiles=of.profiles, synonyms=of.synonyms, generations=generations, clock=time.time)
+    pool, answers = await of.pool("reads"), await of.answers()
+    epochs, passages = PostgresEpochs(pool=pool), PostgresPassages(pool=pool)
+    return prepare.Deps(
+        profiles=of.profiles,
+        synonyms=of.synonyms,
+        generations=CachedGenerations(PostgresGenerations(pool=pool)),
+        clock=time.time,
+        answers=None
+        if answers is None
+        else AnswerFinder(answers=answers, epochs=epochs, passages=passages, clock=time.time),
+    )
 
 
 async def _retrieve_dense(of: Resources) -> retrieve_dense.Deps:
@@ -154,13 +181,14 @@ async def _retrieve_fulltext(of: Resources) -> retrieve_fulltext.Deps:
 
 async def _fuse(of: Resources) -> fuse.Deps:
     generation = await (await of.generations()).live()
-    passages = PostgresPassages(pool=await of.pool("reads"))
+    passages, answers = PostgresPassages(pool=await of.pool("reads")), await of.answers()
     return fuse.Deps(
         passages=passages,
         pinned=passages,
         profiles=of.profiles,
         weights=profiles.weights().get(generation.model),
         clock=time.time,
+        answers=None if answers is None else AnswerKeeper(answers=answers, clock=time.time),
     )
 
 

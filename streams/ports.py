@@ -114,6 +114,26 @@ class PinnedReader(Protocol):
         """
 
 
+class Epochs(Protocol):
+    """Counts the changes of a tenant's documents; flips and deletions move it themselves. Raises StoreUnavailable."""
+
+    async def current(self, tenant: str) -> int:
+        """Return how often anything that the tenant's questions may see has changed; 0 for an unknown tenant."""
+
+    async def bump(self, tenant: str) -> None:
+        """Count one more change: answers that were kept before are not found any more."""
+
+
+class Answers(Protocol):
+    """Answers that are kept for a while, shared by all processes; any may be forgotten. Raises Transient, and soon."""
+
+    async def get(self, key: str) -> bytes | None:
+        """Return what is kept under a key."""
+
+    async def put(self, key: str, value: bytes, seconds: int) -> None:
+        """Keep a value for so many seconds, in place of an earlier one."""
+
+
 class VectorIndex(Protocol):
     """Dense and sparse vectors of chunks. Raises StoreUnavailable."""
 

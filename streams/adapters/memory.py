@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from streams.adapters.memory_answers import MemoryAnswers
+from streams.adapters.memory_epochs import MemoryEpochs
 from streams.adapters.memory_state import State
 from streams.adapters.memory_texts import MemoryPassages, MemoryTextIndex
 from streams.adapters.memory_vectors import MemoryEmbedder, MemoryVectors
 from streams.adapters.memory_versions import MemoryGenerations, MemoryVersions
 
 __all__ = [
+    "MemoryAnswers",
     "MemoryEmbedder",
+    "MemoryEpochs",
     "MemoryGenerations",
     "MemoryPassages",
     "MemoryStores",
@@ -29,3 +33,5 @@ class MemoryStores:
         self.texts = MemoryTextIndex(self.state)
         self.passages = MemoryPassages(self.state)
         self.vectors = MemoryVectors()
+        self.epochs = MemoryEpochs(self.state)
+        self.answers = MemoryAnswers()

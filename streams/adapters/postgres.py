@@ -83,7 +83,7 @@ async def read(
     pool: Pool,
     doing: str,
     *,
-    tenant: str,
+    tenant: str | None,
     statement: bytes,
     parameters: Parameters,
     seconds: float = QUERY_SECONDS,
@@ -92,7 +92,8 @@ async def read(
     """Return the rows of one query, asked in one round trip as the query role of `tenant`; the server stops it in time.
 
     A caller that is cancelled leaves at once: the query ends by its own limit and gives its connection back.
-    With `prepare` false it is planned each time, for the values it has.
+    With `prepare` false it is planned each time, for the values it has. Without a tenant it runs as the user of the
+    database, in a fifth of the time: for what is nobody's text.
     """
     session = {"tenant": tenant, "timeout": f"{seconds * 1000:.0f}ms"}
 
@@ -100,6 +101,8 @@ async def read(
         with translated(doing):
             async with pool.connection(timeout=seconds) as connection:
                 with _limited(connection, seconds + 0.5):
+                    if tenant is None:
+                        return await (await connection.execute(statement, parameters, prepare=prepare)).fetchall()
                     async with connection.pipeline(), connection.transaction():
                         await connection.execute(sql("as_tenant"), session)
                         cursor = await connection.execute(statement, parameters, prepare=prepare)

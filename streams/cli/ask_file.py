@@ -20,7 +20,19 @@ from streams.gateways.client import Client
 
 # What a line may say; the rest of it (a set's name, gold answers) is left alone.
 FIELDS = frozenset(
-    {"tenant", "agent", "profile", "top_k", "language", "history", "filters", "min_version", "explain", "generation"}
+    {
+        "tenant",
+        "agent",
+        "profile",
+        "top_k",
+        "language",
+        "history",
+        "filters",
+        "min_version",
+        "explain",
+        "generation",
+        "cache",
+    }
 )
 
 

@@ -121,6 +121,7 @@ class Client:
         min_version: Sequence[MinVersion | Mapping[str, Any]] = (),
         explain: bool = False,
         generation: str | None = None,
+        cache: bool = True,
         query_id: str | None = None,
         timeout: float = 5.0,
         deadline: float | None = None,
@@ -129,7 +130,8 @@ class Client:
         """Yield the revisions of the answer as they come: first as fused, last as reranked. The last one is final.
 
         timeout: seconds; deadline: seconds since the epoch, instead of a timeout. Errors are yielded as a reply that
-        carries one: `validation` names the field, `overloaded` when too many wait, `no reply` at the deadline.
+        carries one: `validation` names the field, `overloaded` when too many wait, `no reply` at the deadline. Without
+        `cache`, a question is searched even if its answer is kept.
         """
         began, loop_began = time.time(), asyncio.get_running_loop().time()
         deadline = began + timeout if deadline is None else deadline
@@ -149,6 +151,7 @@ class Client:
             "progressive": True,  # so that a dead reranker costs the order, not the answer
             "explain": explain,
             "generation": generation,
+            "cache": cache,
         }
         producer = self._producer
         if producer is None:

@@ -20,6 +20,7 @@ from streams.domain.relevance import Weights
 from streams.errors import Invalid, RankstreamError
 from streams.ports import PassageReader, PinnedReader
 from streams.processor import Ack, Failure, OnFailure, Processor
+from streams.processors.answer_cache import AnswerKeeper
 from streams.wire import Outgoing
 from topics import catalogue
 
@@ -52,6 +53,7 @@ class Deps:
     profiles: Mapping[str, Profile]
     clock: Callable[[], float]
     weights: Weights | None = None  # of the generation's embedder, also for questions whose dense leg is silent
+    answers: AnswerKeeper | None = None  # none: no answer is kept
     joins: dict[str, Open] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -149,6 +151,7 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
         profile=query.profile,
         generation=query.generation,
         models=Models(embedder=next((result.model for result in results.values() if result.model), None)),
+        cache="miss" if expected.cache_key else "off",
         stale=lag > 0,
         stale_versions=lag,
         milliseconds=Milliseconds(
@@ -163,6 +166,9 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
         summary=ranked.summary,
         dropped=ranked.dropped if expected.explain else (),
     )
+    # Hits that were dropped may have taken the place of others, which are found as soon as those are collected.
+    if deps.answers is not None and not any(ranked.stale_hits.values()):
+        deps.answers.keep(expected, reply, profile.cache_seconds)
     return [_reply(expected, reply)]
 
 

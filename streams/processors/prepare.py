@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import get_args
 
+import msgspec
+
 from schemas.base import Message
 from schemas.codec import InvalidMessage
 from schemas.queries import Expected, Leg, PreparedQuery, QueryRequest, ReplyTo
-from schemas.replies import ErrorInfo, ReplyError, error_reply
+from schemas.replies import ErrorInfo, Milliseconds, QueryReply, ReplyError, error_reply
 from streams import wire
 from streams.domain import language, normalise, tokens
 from streams.domain.profile import Profile
@@ -18,6 +20,7 @@ from streams.domain.synonyms import Synonyms
 from streams.errors import Invalid
 from streams.ports import Generations
 from streams.processor import Failure, OnFailure, Processor
+from streams.processors.answer_cache import AnswerFinder, Looked
 from streams.wire import Outgoing, Record
 from topics import catalogue
 from topics.topic import Topic
@@ -42,6 +45,7 @@ class Deps:
     generations: Generations
     clock: Callable[[], float]
     synonyms: Mapping[str, Synonyms] = field(default_factory=dict)  # of the profiles that have a dictionary
+    answers: AnswerFinder | None = None  # none: every question is searched
 
 
 def read(record: Record, topic: Topic) -> Asked:
@@ -67,7 +71,7 @@ def _allowed_reply(record: Record) -> ReplyTo | None:
 
 
 async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
-    """Normalise a question and send it to the legs of its profile."""
+    """Normalise a question and send it to the legs of its profile, or answer it where an answer is kept."""
     received = deps.clock()
     request = asked.request
     profile = deps.profiles.get(request.profile)
@@ -100,6 +104,11 @@ async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
         legs=profile.legs,
         candidates=_candidates(profile, top_k),
     )
+    looked = Looked()
+    if deps.answers is not None:
+        looked = await deps.answers.look(query, request, profile=profile, model=generation.model, top_k=top_k)
+    if looked.reply is not None:
+        return [_reply(asked.reply_to, _stamped(looked.reply, asked, received, deps.clock()))]
     expected = Expected(
         query=query,
         reply_to=asked.reply_to,
@@ -110,6 +119,7 @@ async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
         min_version=request.min_version,
         explain=request.explain,
         skipped={leg: "off in profile" for leg in get_args(Leg) if leg not in profile.legs},
+        cache_key=looked.key,
     )
     key = asked.ticket.encode()
     return [
@@ -128,6 +138,26 @@ def _candidates(profile: Profile, top_k: int) -> int:
     if profile.candidates_per_passage is None:
         return profile.candidates
     return min(profile.candidates, profile.candidates_per_passage * top_k)
+
+
+def _stamped(kept: QueryReply, asked: Asked, received: float, now: float) -> QueryReply:
+    """Return a kept answer as one to this question; its legs ran when it was made."""
+    spent = Milliseconds(total=_since(asked.at, now), prepare=_since(received, now))
+    return msgspec.structs.replace(kept, query_id=asked.request.query_id, cache="hit", milliseconds=spent)
+
+
+def _since(begin: float, end: float) -> float:
+    return round(max(0.0, end - begin) * 1000, 2)
+
+
+def _reply(reply_to: ReplyTo, reply: QueryReply) -> Outgoing:
+    return Outgoing(
+        topic=catalogue.REPLIES,
+        key=reply.query_id.encode(),
+        message=reply,
+        headers=wire.reply_headers(reply_to),
+        partition=reply_to.partition,
+    )
 
 
 def _deadline(request: QueryRequest, profile: Profile, now: float) -> float:
@@ -151,16 +181,7 @@ def failed(failure: Failure, deps: Deps) -> Sequence[Outgoing]:
         return ()
     query_id = _query_id(failure)
     total = max(0.0, (deps.clock() - failure.record.timestamp) * 1000)
-    reply = error_reply(query_id, error_of(failure), total)
-    return [
-        Outgoing(
-            topic=catalogue.REPLIES,
-            key=query_id.encode(),
-            message=reply,
-            headers=wire.reply_headers(reply_to),
-            partition=reply_to.partition,
-        )
-    ]
+    return [_reply(reply_to, error_reply(query_id, error_of(failure), total))]
 
 
 def _query_id(failure: Failure) -> str:

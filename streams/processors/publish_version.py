@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import msgspec
 
 from schemas.documents import DocumentStatus, Receipt
-from streams.ports import VectorIndex, VersionStore
+from streams.ports import Epochs, VectorIndex, VersionStore
 from streams.processor import Failure, Processor
 from streams.wire import Outgoing
 from topics import catalogue
@@ -20,6 +20,7 @@ class Deps:
 
     versions: VersionStore
     vectors: VectorIndex
+    epochs: Epochs
 
 
 async def handle(receipt: Receipt, deps: Deps) -> Sequence[Outgoing]:
@@ -34,6 +35,8 @@ async def handle(receipt: Receipt, deps: Deps) -> Sequence[Outgoing]:
                 await deps.vectors.rewrite(
                     receipt.generation, publication.rewrite, publication.agents, publication.tags
                 )
+        # Since the flip, dense hits were filtered by what the chunks were before it: answers of then are void.
+        await deps.epochs.bump(receipt.tenant)
 
     async def remove(chunk_ids: Sequence[str]) -> None:
         await deps.vectors.remove(receipt.generation, chunk_ids)

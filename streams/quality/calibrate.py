@@ -25,7 +25,7 @@ async def labelled(
     async def one(question: Question) -> Labelled | None:
         async with slots:
             reply = await asks.ask(
-                question.text, tenant=tenant, top_k=PASSAGES, timeout=10.0, explain=True, **question.fields
+                question.text, tenant=tenant, top_k=PASSAGES, timeout=10.0, explain=True, cache=False, **question.fields
             )
         advance()
         return _labelled(question, reply)

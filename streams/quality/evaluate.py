@@ -70,7 +70,13 @@ async def run(
         async with slots:
             began = time.perf_counter()
             reply = await asks.ask(
-                question.text, tenant=tenant, profile=profile, top_k=passages, timeout=timeout, **question.fields
+                question.text,
+                tenant=tenant,
+                profile=profile,
+                top_k=passages,
+                timeout=timeout,
+                cache=False,
+                **question.fields,
             )
             spent = (time.perf_counter() - began) * 1000
         if reply.error is not None and reply.error.field == "profile":

@@ -1,4 +1,4 @@
-"""The servers of the contract tests: given by DATABASE_URL and QDRANT_URL, else started here."""
+"""The servers of the contract tests: given by DATABASE_URL, QDRANT_URL and REDIS_URL, else started here."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ from qdrant_client import AsyncQdrantClient
 from streams.adapters import migrations, postgres, qdrant
 from streams.adapters.memory import MemoryStores
 from streams.adapters.passages import PostgresPassages
+from streams.adapters.postgres_epochs import PostgresEpochs
 from streams.adapters.postgres_generations import PostgresGenerations
 from streams.adapters.qdrant import QdrantVectors
 from streams.adapters.text_index import PostgresTextIndex
 from streams.adapters.versions import PostgresVersions
 from streams.embedded import postgres as postgres_server
 from streams.embedded import qdrant as qdrant_server
+from streams.embedded import valkey
 from streams.embedded.processes import free_port
 from tests.contract.stores import Stores
 
@@ -50,6 +52,16 @@ async def qdrant_url(folder: Path) -> AsyncIterator[str]:
         yield given
         return
     server = await qdrant_server.start(folder / "qdrant", port=free_port(), log=folder / "qdrant.log")
+    yield server.url
+    await server.child.stop(5)
+
+
+@pytest.fixture(scope="session")
+async def redis_url(folder: Path) -> AsyncIterator[str]:
+    if given := os.environ.get("REDIS_URL"):
+        yield given
+        return
+    server = await valkey.start(folder / "valkey", port=free_port(), log=folder / "valkey.log")
     yield server.url
     await server.child.stop(5)
 
@@ -110,6 +122,7 @@ def memory_stores() -> Stores:
         passages=twin.passages,
         vectors=twin.vectors,
         generations=twin.generations,
+        epochs=twin.epochs,
         text_ids=text_ids,
         vector_ids=vector_ids,
         epoch=epoch,
@@ -146,6 +159,7 @@ def _real(pool: postgres.Pool, client: AsyncQdrantClient, vectors: QdrantVectors
         passages=PostgresPassages(pool=pool),
         vectors=vectors,
         generations=PostgresGenerations(pool=pool),
+        epochs=PostgresEpochs(pool=pool),
         text_ids=text_ids,
         vector_ids=vector_ids,
         epoch=epoch,

@@ -9,7 +9,7 @@ from typing import Any
 from schemas.chunks import Chunk
 from schemas.documents import DocumentChange, Receipt
 from streams.domain.versions import Admission, Publication
-from streams.ports import PassageReader, TextIndex, VectorIndex, VersionStore
+from streams.ports import Epochs, PassageReader, TextIndex, VectorIndex, VersionStore
 from tests.contract import building
 
 
@@ -22,6 +22,7 @@ class Stores:
     passages: PassageReader
     vectors: VectorIndex
     generations: Any
+    epochs: Epochs
     text_ids: Callable[[], Awaitable[set[str]]]
     vector_ids: Callable[[str], Awaitable[set[str]]]
     epoch: Callable[[str], Awaitable[int]]

@@ -15,6 +15,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from streams.adapters import migrations, postgres, postgres_scope
 from streams.adapters.passages import PostgresPassages
+from streams.adapters.postgres_epochs import PostgresEpochs
 from streams.adapters.postgres_generations import PostgresGenerations
 from streams.adapters.text_index import RANKED, PostgresTextIndex
 from streams.adapters.versions import PostgresVersions
@@ -139,7 +140,7 @@ async def test_a_silent_network_costs_a_question_seconds_and_a_cancelled_one_not
     port = int(conninfo_to_dict(database)["port"] or 5432)
     async with proxy(port) as between:
         pool = await postgres.open_pool(make_conninfo(database, port=between.port), size=2)
-        passages = PostgresPassages(pool=pool)
+        passages, epochs = PostgresPassages(pool=pool), PostgresEpochs(pool=pool)
         ids = ["6ba7b810-9dad-11d1-80b4-00c04fd430c8"]
         assert await passages.resolve(scope(), ids) == {}
         between.passing.clear()
@@ -147,6 +148,10 @@ async def test_a_silent_network_costs_a_question_seconds_and_a_cancelled_one_not
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.2):
                 await passages.resolve(scope(), ids)
+        assert time.monotonic() - begun < 2.0
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.2):
+                await epochs.current("acme")
         assert time.monotonic() - begun < 2.0
         with pytest.raises(StoreUnavailable):
             await passages.resolve(scope(), ids)

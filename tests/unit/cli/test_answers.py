@@ -102,6 +102,11 @@ def test_explaining_shows_the_arithmetic_and_what_was_dropped() -> None:
     assert "… and 2 more were dropped" in shown
 
 
+def test_an_answer_from_the_cache_says_so() -> None:
+    assert "31 ms · profile general · generation g1 · from the cache" in rendered(reply(cache="hit"))
+    assert "cache" not in rendered(reply(cache="miss"))
+
+
 def test_a_degraded_and_a_stale_answer_say_so() -> None:
     shown = rendered(reply(degraded=True, reasons=("dense: timeout",), stale=True, stale_versions=2))
     assert "degraded: dense: timeout" in shown

@@ -156,6 +156,7 @@ FULL: tuple[Message, ...] = (
         progressive=True,
         explain=True,
         generation="g2",
+        cache=False,
     ),
     PREPARED,
     Expected(

@@ -1,0 +1,1 @@
+SELECT epoch FROM tenant_epochs WHERE tenant = %(tenant)s
