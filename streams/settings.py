@@ -21,6 +21,8 @@ POSTGRES = "DATABASE_URL"
 REDIS = "REDIS_URL"
 BROKER = "RANKSTREAM_BROKER"
 SESSION = "RANKSTREAM_SESSION_TIMEOUT"
+EMBEDDER = "RANKSTREAM_EMBEDDER"
+EMBED_ALSO = "RANKSTREAM_EMBED_ALSO"
 LOG_LEVEL = "RANKSTREAM_LOG_LEVEL"
 
 
@@ -38,6 +40,8 @@ class Settings:
     session_timeout: float = 10.0  # seconds without a heartbeat after which a worker's partitions move
     fast_fetch: bool = False  # poll with short waits: for a broker whose long poll does not wake on new data
     log_level: str = "WARNING"
+    embedder: str | None = None  # the main embedder; None: the live generation's, or the default for the first one
+    embed_also: tuple[str, ...] | None = None  # further ones; None: those of the live generation, or none
 
 
 def data_dir(environment: Mapping[str, str] | None = None) -> Path:
@@ -59,6 +63,8 @@ def given(environment: Mapping[str, str] | None = None) -> Settings:
         broker=_choice(environment, BROKER, ("auto", "kafka", "tansu")),
         session_timeout=_seconds(environment, SESSION, 10.0),
         log_level=environment.get(LOG_LEVEL, "WARNING").upper(),
+        embedder=environment.get(EMBEDDER) or None,
+        embed_also=_names(environment, EMBED_ALSO),
     )
 
 
@@ -80,6 +86,8 @@ def load(environment: Mapping[str, str] | None = None) -> Settings:
         session_timeout=settings.session_timeout,
         fast_fetch=found.get("broker") == "tansu" and not settings.kafka,
         log_level=settings.log_level,
+        embedder=settings.embedder,
+        embed_also=settings.embed_also,
     )
 
 
@@ -93,6 +101,10 @@ def need(value: str | None, name: str) -> str:
     if not value:
         raise ConfigurationError(f"{name} is not set, and no `rankstream up` is running on this data folder")
     return value
+
+
+def _names(environment: Mapping[str, str], name: str) -> tuple[str, ...] | None:
+    return tuple(filter(None, (part.strip() for part in environment.get(name, "").split(",")))) or None
 
 
 def _choice(environment: Mapping[str, str], name: str, choices: tuple[str, ...]) -> str:

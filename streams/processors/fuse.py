@@ -49,7 +49,7 @@ class Deps:
     passages: PassageReader
     profiles: Mapping[str, Profile]
     clock: Callable[[], float]
-    weights: Weights | None = None  # of the generation's embedder, also for questions whose dense leg is silent
+    weights: Mapping[str, Weights] = field(default_factory=dict)  # by embedder, also where the dense leg is silent
     joins: dict[str, Open] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -130,7 +130,7 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
         live,
         profile=profile,
         top_k=expected.top_k,
-        weights=deps.weights,
+        weights=deps.weights.get(query.embedder),  # none: by the fused ranks
         explain=expected.explain,
     )
     for leg, number in ranked.stale_hits.items():

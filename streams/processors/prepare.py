@@ -77,6 +77,8 @@ async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
     generation = await deps.generations.live()
     if request.generation not in (None, generation.id):
         raise Invalid(f"there is no generation {request.generation!r}; {generation.id} is live", field="generation")
+    if profile.embedder and "dense" in profile.legs and not generation.has(profile.embedder):
+        raise Invalid(_lacks(profile.name, profile.embedder, generation.id), field="profile")
     spoken = language.detect(text, request.language)
     query = PreparedQuery(
         query_id=request.query_id,
@@ -92,6 +94,7 @@ async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
         deadline=_deadline(request, profile, received),
         legs=profile.legs,
         candidates=profile.candidates,
+        embedder=profile.embedder or generation.model,
     )
     expected = Expected(
         query=query,
@@ -108,6 +111,13 @@ async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
         Outgoing(topic=catalogue.LEG_RESULTS, key=key, message=expected),
         Outgoing(topic=catalogue.PREPARED, key=key, message=query),
     ]
+
+
+def _lacks(profile: str, embedder: str, generation: str) -> str:
+    return (
+        f"{profile!r} searches the vectors of {embedder}, which generation {generation} does not have: start with an "
+        f"empty database and RANKSTREAM_EMBED_ALSO={embedder}, or use another profile"
+    )
 
 
 def _deadline(request: QueryRequest, profile: Profile, now: float) -> float:
