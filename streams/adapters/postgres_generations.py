@@ -89,7 +89,6 @@ def check(live: Generation, *, model: str, dimension: int, also: Sequence[Model]
     if {str(each) for each in also} != {str(each) for each in live.also}:
         has, wants = (", ".join(map(str, models)) or "none" for models in (live.also, also))
         raise ConfigurationError(
-            f"{settings.EMBED_ALSO}: {wants} does not fit the live generation {live.id}, "
-            f"whose further models are: {has}. Vectors are written at ingest: leave {settings.EMBED_ALSO} unset to go on, or use an empty database "
-            f"(another {settings.DATA_DIR}) and ingest again"
+            f"{settings.EMBED_ALSO}: {wants} does not fit the live generation {live.id}, which has {has}; "
+            f"vectors are written at ingest: unset it to go on, or use an empty database (another {settings.DATA_DIR})"
         )
