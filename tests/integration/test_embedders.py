@@ -1,4 +1,4 @@
-"""Two real embedders in one generation: Russian questions find English pages, and each leg says whose vectors it read."""
+"""Two real embedders in one generation: Russian questions find English pages, and replies name the model that did it."""
 
 from __future__ import annotations
 
