@@ -46,7 +46,8 @@ def wanted(
     chosen = chosen or (live.models[0] if live else _model(DEFAULT, settings.EMBEDDER))
     further = (live.also if live else ()) if also is None else tuple(_model(name, settings.EMBED_ALSO) for name in also)
     names = [chosen.name, *(model.name for model in further)]
-    if twice := [name for name in names if names.count(name) > 1]:
+    # Of a main model that was further beside another one, the live generation is what does not fit.
+    if also is not None and (twice := [name for name in names if names.count(name) > 1]):
         raise ConfigurationError(
             f"{settings.EMBED_ALSO}: {twice[0]} is named twice; name each model once, beside {settings.EMBEDDER}"
         )

@@ -1,4 +1,4 @@
-"""Two real embedders in one generation: Russian questions find English pages, and replies name the model that did it."""
+"""Two real embedders in one generation: Russian questions find English pages, and a reply says by which model."""
 
 from __future__ import annotations
 

@@ -26,6 +26,7 @@ def test_what_is_not_set_is_what_the_live_generation_has() -> None:
 
 def test_settings_win_over_the_live_generation_so_that_a_difference_is_seen() -> None:
     assert embedders.wanted(LIVE, main=E5.name, also=()) == (E5, ())
+    assert embedders.wanted(LIVE, main=MINILM.name) == (MINILM, (MINILM,))
     assert embedders.wanted(None, also=(E5.name,)) == (MINILM, (E5,))
 
 
