@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, TypeVar
 
 from streams import settings as names
-from streams.adapters import onnx_embedder, postgres, profiles, qdrant, redis_answers
+from streams.adapters import embedders, postgres, profiles, qdrant, redis_answers
+from streams.adapters.batched_embedder import BatchedEmbedder
 from streams.adapters.cached_generations import CachedGenerations
-from streams.adapters.onnx_embedder import OnnxEmbedder, OnnxMiniLM
 from streams.adapters.passages import PostgresPassages
 from streams.adapters.postgres_epochs import PostgresEpochs
 from streams.adapters.postgres_generations import PostgresGenerations
@@ -48,6 +48,7 @@ class Resources:
         self.profiles, self.synonyms = loaded.by_name, loaded.synonyms
         self._opened: dict[str, Any] = {}
         self._closers: list[Callable[[], Awaitable[None]]] = []
+        self._loading = asyncio.Lock()  # questions may ask for one model at the same time
 
     async def deps(self, processor: Processor) -> Any:
         """Return what a processor needs."""
@@ -83,28 +84,36 @@ class Resources:
             client = await qdrant.open_client(need(self.settings.qdrant, names.QDRANT), self.settings.qdrant_key)
             index = QdrantVectors(client=client)
             generation = await (await self.generations()).live()
-            await index.ensure_collection(generation.id, generation.model, generation.dimension)
+            await index.ensure_collection(generation.id, generation.model, generation.dimension, generation.also)
             return index, client.close
 
         return await self._once("vectors", build)
 
-    async def embedder(self) -> OnnxEmbedder:
-        """Return the embedding model, loaded."""
+    async def embedder(self, name: str = "") -> BatchedEmbedder:
+        """Return an embedding model, loaded; without a name the live generation's main one."""
+        name = name or (await (await self.generations()).live()).model
 
-        async def build() -> tuple[OnnxEmbedder, Callable[[], Awaitable[None]]]:
-            model = await asyncio.to_thread(OnnxMiniLM)
-            embedder = OnnxEmbedder(model)
+        async def build() -> tuple[BatchedEmbedder, Callable[[], Awaitable[None]]]:
+            embedder = await asyncio.to_thread(embedders.build, name)
             return embedder, embedder.close
 
-        return await self._once("embedder", build)
+        async with self._loading:
+            return await self._once(f"embedder {name}", build)
+
+    async def further_embedders(self) -> tuple[BatchedEmbedder, ...]:
+        """Return the live generation's further models, loaded."""
+        generation = await (await self.generations()).live()
+        return tuple([await self.embedder(model.name) for model in generation.also])
 
     async def generations(self) -> PostgresGenerations:
         """Return the generations; the first start makes the first one."""
 
         async def build() -> tuple[PostgresGenerations, Callable[[], Awaitable[None]]]:
             generations = PostgresGenerations(pool=await self.pool("writes"))
+            given = self.settings
+            main, also = embedders.wanted(await generations.find(), main=given.embedder, also=given.embed_also)
             await generations.ensure(
-                model=onnx_embedder.MODEL, dimension=onnx_embedder.DIMENSION, average_length=AVERAGE_LENGTH
+                model=main.name, dimension=main.dimension, also=also, average_length=AVERAGE_LENGTH
             )
             return generations, _nothing
 
@@ -134,7 +143,7 @@ async def _chunk(of: Resources) -> chunk.Deps:
 
 async def _embed(of: Resources) -> embed.Deps:
     generation = await (await of.generations()).live()
-    return embed.Deps(embedder=await of.embedder(), generation=generation)
+    return embed.Deps(embedder=await of.embedder(), also=await of.further_embedders(), generation=generation)
 
 
 async def _index_vectors(of: Resources) -> index_vectors.Deps:
@@ -168,7 +177,10 @@ async def _prepare(of: Resources) -> prepare.Deps:
 
 
 async def _retrieve_dense(of: Resources) -> retrieve_dense.Deps:
-    return retrieve_dense.Deps(embedder=await of.embedder(), vectors=await of.vectors(), profiles=of.profiles)
+    # Loaded now, so that no question waits for it; what a later generation brings is loaded when first asked for.
+    await of.embedder()
+    await of.further_embedders()
+    return retrieve_dense.Deps(embedder=of.embedder, vectors=await of.vectors(), profiles=of.profiles)
 
 
 async def _retrieve_sparse(of: Resources) -> retrieve_sparse.Deps:
@@ -180,13 +192,13 @@ async def _retrieve_fulltext(of: Resources) -> retrieve_fulltext.Deps:
 
 
 async def _fuse(of: Resources) -> fuse.Deps:
-    generation = await (await of.generations()).live()
+    await of.generations()
     passages, answers = PostgresPassages(pool=await of.pool("reads")), await of.answers()
     return fuse.Deps(
         passages=passages,
         pinned=passages,
         profiles=of.profiles,
-        weights=profiles.weights().get(generation.model),
+        weights=profiles.weights(),
         clock=time.time,
         answers=None if answers is None else AnswerKeeper(answers=answers, clock=time.time),
     )

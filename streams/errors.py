@@ -3,6 +3,7 @@
 RankstreamError
 ├── ConfigurationError      a setting is wrong or missing: one line, exit 2
 ├── Invalid                 the input is wrong and will stay wrong: dead letter at once, or an error reply
+│   ├── NoVectors           a model is asked for that has no vectors
 │   └── Undeliverable       an output that the broker refuses for what it is
 ├── Transient               an outside system failed and may recover: retry with back-off
 │   └── StoreUnavailable    a store that writers wait for, without a limit
@@ -31,6 +32,13 @@ class Invalid(RankstreamError):
         super().__init__(f"{field}: {message}" if field else message)
         self.field = field
         self.message = message
+
+
+class NoVectors(Invalid):
+    """A question asks for a model that has no vectors; its message may be shown to whoever asked."""
+
+    def __init__(self, model: str, generation: str) -> None:
+        super().__init__(f"no vectors for {model} in generation {generation}")
 
 
 class Undeliverable(Invalid):

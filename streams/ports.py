@@ -149,9 +149,12 @@ class VectorIndex(Protocol):
         """Remove chunks by id; unknown ids are no error."""
 
     async def search_dense(
-        self, scope: Scope, vector: Sequence[float], levels: Sequence[Level], limit: int
+        self, scope: Scope, vector: Sequence[float], levels: Sequence[Level], limit: int, *, model: str | None = None
     ) -> list[Hit]:
-        """Return the nearest chunks, best first, scored by cosine."""
+        """Return the nearest chunks by the vectors of one model, best first, scored by cosine.
+
+        Without a model by the generation's main one. Raises NoVectors for a model that the generation does not have.
+        """
 
     async def search_sparse(self, scope: Scope, vector: SparseVector, limit: int) -> list[Hit]:
         """Return the parents with the highest BM25 score, best first."""

@@ -21,6 +21,8 @@ POSTGRES = "DATABASE_URL"
 REDIS = "REDIS_URL"
 BROKER = "RANKSTREAM_BROKER"
 SESSION = "RANKSTREAM_SESSION_TIMEOUT"
+EMBEDDER = "RANKSTREAM_EMBEDDER"
+EMBED_ALSO = "RANKSTREAM_EMBED_ALSO"
 LOG_LEVEL = "RANKSTREAM_LOG_LEVEL"
 PROFILES = "RANKSTREAM_PROFILES"
 
@@ -40,6 +42,8 @@ class Settings:
     fast_fetch: bool = False  # poll with short waits: for a broker whose long poll does not wake on new data
     log_level: str = "WARNING"
     profiles: Path | None = None  # a folder of profiles beside the shipped ones
+    embedder: str | None = None  # the main embedder; None: the live generation's, or the default for the first one
+    embed_also: tuple[str, ...] | None = None  # further ones; None: those of the live generation, or none
 
 
 def data_dir(environment: Mapping[str, str] | None = None) -> Path:
@@ -62,6 +66,8 @@ def given(environment: Mapping[str, str] | None = None) -> Settings:
         session_timeout=_seconds(environment, SESSION, 10.0),
         log_level=environment.get(LOG_LEVEL, "WARNING").upper(),
         profiles=Path(environment[PROFILES]).absolute() if environment.get(PROFILES) else None,
+        embedder=environment.get(EMBEDDER) or None,
+        embed_also=_names(environment, EMBED_ALSO),
     )
 
 
@@ -84,6 +90,8 @@ def load(environment: Mapping[str, str] | None = None) -> Settings:
         fast_fetch=found.get("broker") == "tansu" and not settings.kafka,
         log_level=settings.log_level,
         profiles=settings.profiles,
+        embedder=settings.embedder,
+        embed_also=settings.embed_also,
     )
 
 
@@ -97,6 +105,10 @@ def need(value: str | None, name: str) -> str:
     if not value:
         raise ConfigurationError(f"{name} is not set, and no `rankstream up` is running on this data folder")
     return value
+
+
+def _names(environment: Mapping[str, str], name: str) -> tuple[str, ...] | None:
+    return tuple(filter(None, (part.strip() for part in environment.get(name, "").split(",")))) or None
 
 
 def _choice(environment: Mapping[str, str], name: str, choices: tuple[str, ...]) -> str:

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from schemas.chunks import Level, SparseVector, VectorBatch
 from schemas.queries import Hit
-from streams.adapters.qdrant import decode_dense
+from streams.adapters.dense_vectors import listed, rows
+from streams.domain.generation import Model
 from streams.domain.scope import Scope
-from streams.errors import ConfigurationError, Invalid
+from streams.errors import ConfigurationError, NoVectors
 from streams.ports import Vectors
 
 _WORD = re.compile(r"\w+")
@@ -25,7 +26,7 @@ _WORD = re.compile(r"\w+")
 class Point:
     """A chunk's vectors and what it is filtered by."""
 
-    dense: NDArray[np.float32]  # of unit length
+    dense: dict[str, NDArray[np.float32]]  # of unit length, by model
     sparse: dict[int, float]
     batch: VectorBatch  # without its vectors
     level: Level
@@ -40,31 +41,31 @@ class MemoryVectors:
     """
 
     def __init__(self) -> None:
-        self._made: dict[str, tuple[str, int]] = {}  # by generation: model and dimension
+        self._made: dict[str, tuple[Model, ...]] = {}  # by generation; the main one first
         self._points: dict[str, dict[str, Point]] = {}  # by generation, by chunk id
 
     def ids(self, generation: str) -> set[str]:
         """Return the chunks that have vectors."""
         return set(self._points.get(generation, {}))
 
-    async def ensure_collection(self, generation: str, model: str, dimension: int) -> None:
+    async def ensure_collection(self, generation: str, model: str, dimension: int, also: Sequence[Model] = ()) -> None:
         """Make room for a generation; raise ConfigurationError when it has other vectors."""
-        made = self._made.setdefault(generation, (model, dimension))
-        if made != (model, dimension):
-            raise ConfigurationError(f"embedder: {model} does not fit generation {generation}, made with {made[0]}")
+        wanted = (Model(name=model, dimension=dimension), *also)
+        made = self._made.setdefault(generation, wanted)
+        if set(made) != set(wanted):
+            raise ConfigurationError(
+                f"embedder: {listed(wanted)} does not fit generation {generation}, which has {listed(made)}"
+            )
 
     async def upsert(self, batch: VectorBatch) -> None:
         """Write the vectors of a batch; raise Invalid, with nothing written, when one of them has the wrong shape."""
-        rows = [decode_dense(vectors.dense) for vectors in batch.vectors]
-        made = self._made.setdefault(batch.generation, (batch.model, batch.dimension))
-        if any((batch.model, len(row)) != made for row in rows):
-            raise Invalid(f"the index holds {made[0]} with {made[1]} dimensions", field="vectors.dense")
-        if not all(np.isfinite(row).all() for row in rows):
-            raise Invalid("a vector has values that are not finite", field="vectors.dense")
-        for vectors, row in zip(batch.vectors, rows, strict=True):
+        first = (Model(name=batch.model, dimension=batch.dimension),)
+        made = self._made.setdefault(batch.generation, first)
+        dense = [rows(vectors, batch, made) for vectors in batch.vectors]
+        for vectors, each in zip(batch.vectors, dense, strict=True):
             sparse = vectors.sparse
             self._points.setdefault(batch.generation, {})[vectors.id] = Point(
-                dense=row / (np.linalg.norm(row) or 1),
+                dense={name: row / (np.linalg.norm(row) or 1) for name, row in each.items()},
                 sparse=dict(zip(sparse.indices, sparse.values, strict=True)) if sparse else {},
                 batch=batch,
                 level=vectors.level,
@@ -86,13 +87,17 @@ class MemoryVectors:
             self._points.get(generation, {}).pop(chunk_id, None)
 
     async def search_dense(
-        self, scope: Scope, vector: Sequence[float], levels: Sequence[Level], limit: int
+        self, scope: Scope, vector: Sequence[float], levels: Sequence[Level], limit: int, *, model: str | None = None
     ) -> list[Hit]:
-        """Return the chunks of `levels` nearest to a vector, scored by cosine."""
+        """Return the chunks of `levels` nearest to a vector of a model, scored by cosine."""
+        names = [made.name for made in self._made.get(scope.generation, ())]
+        if model is not None and names and model not in names:
+            raise NoVectors(model, scope.generation)
+        using = model or next(iter(names), "")
         wanted = np.asarray(vector, dtype=np.float32)
         wanted = wanted / (np.linalg.norm(wanted) or 1)
         scores = {
-            chunk_id: float(point.dense @ wanted)
+            chunk_id: float(point.dense[using] @ wanted)
             for chunk_id, point in self._visible(scope).items()
             if not levels or point.level in levels
         }

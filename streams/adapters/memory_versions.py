@@ -10,7 +10,7 @@ from streams.adapters import postgres_generations, versions_rules
 from streams.adapters.memory_state import Document, State, Version
 from streams.adapters.postgres_generations import TenantCounts
 from streams.adapters.versions_rules import Step
-from streams.domain.generation import Generation
+from streams.domain.generation import Generation, Model
 from streams.domain.versions import Admission, Candidate, Publication, Verdict
 from streams.errors import ConfigurationError
 
@@ -107,19 +107,24 @@ class MemoryGenerations:
             raise ConfigurationError("no generation is live")
         return self._live
 
+    async def find(self) -> Generation | None:
+        """Return the live generation, if there is one."""
+        return self._live
+
     async def ensure(
         self,
         *,
         model: str,
         dimension: int,
         average_length: float,
+        also: Sequence[Model] = (),
         id: str = postgres_generations.FIRST,
         chunker: str = "",
     ) -> Generation:
         """Return the live generation, making the first one."""
-        made = Generation(id=id, model=model, dimension=dimension, average_length=average_length)
+        made = Generation(id=id, model=model, dimension=dimension, average_length=average_length, also=tuple(also))
         self._live = self._live or made
-        postgres_generations.check(self._live, model=model, dimension=dimension)
+        postgres_generations.check(self._live, model=model, dimension=dimension, also=also)
         return self._live
 
     async def counts(self, generation: str) -> tuple[TenantCounts, ...]:

@@ -9,14 +9,13 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import onnxruntime
 import tokenizers
 
-from streams.batching import MicroBatcher
+from streams.adapters.batched_embedder import BatchedEmbedder
 from streams.errors import ConfigurationError
 from streams.ports import Vectors
 
@@ -81,30 +80,9 @@ def _file(package: str, path: str) -> Path:
     return found
 
 
-class OnnxEmbedder:
-    """The Embedder port over the model: micro-batches, on a thread of their own for questions and for passages."""
-
-    model = MODEL
-    dimension = DIMENSION
+class OnnxEmbedder(BatchedEmbedder):
+    """The Embedder port over the model."""
 
     def __init__(self, model: OnnxMiniLM | None = None) -> None:
         run = model or OnnxMiniLM()
-        self._threads = [ThreadPoolExecutor(1, "embed-queries"), ThreadPoolExecutor(1, "embed-passages")]
-        # A question does not wait to fill a batch; those that come while the model is busy go together.
-        self._queries = MicroBatcher(run, self._threads[0], size=16, wait=0.0)
-        self._passages = MicroBatcher(run, self._threads[1], size=64, wait=0.005)
-
-    async def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        """Return one unit vector a question."""
-        return await self._queries(texts)
-
-    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """Return one unit vector a passage."""
-        return await self._passages(texts)
-
-    async def close(self) -> None:
-        """Give the threads back."""
-        await self._queries.close()
-        await self._passages.close()
-        for thread in self._threads:
-            thread.shutdown(wait=False, cancel_futures=True)
+        super().__init__(model=MODEL, dimension=DIMENSION, queries=run, passages=run)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
+from psycopg.types.json import Jsonb
+
+from streams import settings
 from streams.adapters import postgres
 from streams.adapters.postgres import sql
-from streams.domain.generation import Generation
+from streams.domain.generation import Generation, Model
 from streams.errors import ConfigurationError
 
 FIRST = "g1"
@@ -29,24 +34,38 @@ class PostgresGenerations:
 
     async def live(self) -> Generation:
         """Return the live generation; raise ConfigurationError when there is none yet."""
+        found = await self.find()
+        if found is None:
+            raise ConfigurationError("no generation is live; the first processor that starts makes one")
+        return found
+
+    async def find(self) -> Generation | None:
+        """Return the live generation, if there is one."""
         async with postgres.transaction(self._pool, "read the live generation") as connection:
             row = await (await connection.execute(sql("generation_live"))).fetchone()
-        if row is None:
-            raise ConfigurationError("no generation is live; the first processor that starts makes one")
-        return Generation(**row)
+        return None if row is None else _generation(row)
 
     async def ensure(
-        self, *, model: str, dimension: int, average_length: float, id: str = FIRST, chunker: str = ""
+        self,
+        *,
+        model: str,
+        dimension: int,
+        average_length: float,
+        also: Sequence[Model] = (),
+        id: str = FIRST,
+        chunker: str = "",
     ) -> Generation:
-        """Return the live generation, making the first one; raise ConfigurationError when another model made it.
+        """Return the live generation, making the first one; raise ConfigurationError when other models made it.
 
         The average length of one that is there stays as it is.
         """
-        made = {"id": id, "model": model, "dimension": dimension, "average_length": average_length, "chunker": chunker}
+        made: dict[str, Any] = {"id": id, "model": model, "dimension": dimension, "chunker": chunker}
+        made["average_length"] = average_length
+        made["also"] = Jsonb([asdict(each) for each in also])
         async with postgres.transaction(self._pool, "make the first generation") as connection:
             await connection.execute(sql("generation_insert"), made)
         live = await self.live()
-        check(live, model=model, dimension=dimension)
+        check(live, model=model, dimension=dimension, also=also)
         return live
 
     async def counts(self, generation: str) -> tuple[TenantCounts, ...]:
@@ -56,10 +75,20 @@ class PostgresGenerations:
         return tuple(TenantCounts(**row) for row in rows)
 
 
-def check(live: Generation, *, model: str, dimension: int) -> None:
-    """Raise ConfigurationError when an embedder does not fit a generation."""
+def _generation(row: dict[str, Any]) -> Generation:
+    return Generation(**{**row, "also": tuple(Model(**each) for each in row["also"])})
+
+
+def check(live: Generation, *, model: str, dimension: int, also: Sequence[Model] = ()) -> None:
+    """Raise ConfigurationError when embedders do not fit a generation."""
     if (live.model, live.dimension) != (model, dimension):
         raise ConfigurationError(
             f"embedder: {model} ({dimension} dimensions) does not fit the live generation {live.id}, "
             f"which was made with {live.model} ({live.dimension}); use that model, or an empty database"
+        )
+    if {str(each) for each in also} != {str(each) for each in live.also}:
+        has, wants = (", ".join(map(str, models)) or "none" for models in (live.also, also))
+        raise ConfigurationError(
+            f"{settings.EMBED_ALSO}: {wants} does not fit the live generation {live.id}, which has {has}; "
+            f"vectors are written at ingest: unset it to go on, or use an empty database (another {settings.DATA_DIR})"
         )

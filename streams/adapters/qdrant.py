@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import httpx
-import numpy as np
-from numpy.typing import NDArray
 from qdrant_client import AsyncQdrantClient, models
 
-from schemas.chunks import ChunkVectors, Level, SparseVector, VectorBatch
+from schemas.chunks import Level, SparseVector, VectorBatch
 from schemas.queries import Hit
 from streams.adapters import qdrant_scope
+from streams.adapters.dense_vectors import Row, listed, rows
 from streams.adapters.qdrant_errors import translated
+from streams.domain.generation import Model
 from streams.domain.scope import Scope
-from streams.errors import ConfigurationError, Invalid, RankstreamError
+from streams.errors import ConfigurationError, Invalid, NoVectors, RankstreamError
 
 T = TypeVar("T")
 
@@ -54,39 +51,32 @@ async def open_client(url: str, api_key: str | None = None) -> AsyncQdrantClient
     return client
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Model:
-    name: str
-    dimension: int
-
-    def __str__(self) -> str:
-        return f"{self.name} ({self.dimension} dimensions)"
-
-
 class QdrantVectors:
     """The VectorIndex port on Qdrant."""
 
     def __init__(self, *, client: AsyncQdrantClient, prefix: str = "rankstream") -> None:
         self._client = client
         self._prefix = prefix
-        self._made: dict[str, _Model] = {}  # by collection
+        self._made: dict[str, tuple[Model, ...]] = {}  # by collection
+        self._main: dict[str, str] = {}  # by collection, where it was prepared here
 
     def collection(self, generation: str) -> str:
         """Return the name of a generation's collection."""
         return f"{self._prefix}-{generation}"
 
-    async def ensure_collection(self, generation: str, model: str, dimension: int) -> None:
+    async def ensure_collection(self, generation: str, model: str, dimension: int, also: Sequence[Model] = ()) -> None:
         """Create a generation's collection and its indexes; raise ConfigurationError when it has other vectors."""
-        name, wanted = self.collection(generation), _Model(name=model, dimension=dimension)
+        name, wanted = self.collection(generation), (Model(name=model, dimension=dimension), *also)
         async with translated("prepare the collection", WRITE_SECONDS):
             if not await self._client.collection_exists(name):
                 await self._create(name, wanted)
             info = await self._client.get_collection(name)
-            if wanted not in (found := _models(info)):
+            if set(wanted) != set(found := _models(info)):
                 raise ConfigurationError(
-                    f"embedder: {wanted} does not fit the collection {name}, which has {' and '.join(map(str, found))}"
+                    f"embedder: {listed(wanted)} does not fit the collection {name}, which has {listed(found)}; "
+                    "use those models, or an empty Qdrant and database, and ingest again"
                 )
-            self._made[name] = wanted
+            self._made[name], self._main[name] = wanted, model
             for field in qdrant_scope.FIELDS:
                 if field not in (info.payload_schema or {}):
                     await self._client.create_payload_index(name, field, field_schema=_keyword(field), wait=True)
@@ -95,15 +85,15 @@ class QdrantVectors:
         """Write the vectors of a batch; raise Invalid, with nothing written, when one of them has the wrong shape."""
         name = self.collection(batch.generation)
         async with translated("write vectors", WRITE_SECONDS):
-            made = await self._model(name)
-        dense = [_decoded(vectors, batch, made) for vectors in batch.vectors]
+            made = await self._models(name)
+        dense = [rows(vectors, batch, made) for vectors in batch.vectors]
         points = [
             models.PointStruct(
                 id=vectors.id,
-                vector=_named(batch.model, row, vectors.sparse),
+                vector=_named(each, vectors.sparse),
                 payload=qdrant_scope.payload(batch, vectors.level),
             )
-            for vectors, row in zip(batch.vectors, dense, strict=True)
+            for vectors, each in zip(batch.vectors, dense, strict=True)
         ]
         for piece in _pieces(points):
             async with translated("write vectors", WRITE_SECONDS):
@@ -128,47 +118,56 @@ class QdrantVectors:
                 await self._client.delete(self.collection(generation), points_selector=selected, wait=True)
 
     async def search_dense(
-        self, scope: Scope, vector: Sequence[float], levels: Sequence[Level], limit: int
+        self, scope: Scope, vector: Sequence[float], levels: Sequence[Level], limit: int, *, model: str | None = None
     ) -> list[Hit]:
-        """Return the chunks of `levels` nearest to a vector, scored by cosine."""
-        return await self._search(scope, [float(value) for value in vector], levels, limit)
+        """Return the chunks of `levels` nearest to a vector of a model, scored by cosine."""
+        async with translated("search vectors", QUERY_SECONDS, missing=Invalid):
+            made = await self._models(self.collection(scope.generation))
+        if model is not None and model not in (each.name for each in made):
+            raise NoVectors(model, scope.generation)
+        using = model or (made[0].name if len(made) == 1 else self._main.get(self.collection(scope.generation)))
+        if using is None:
+            raise Invalid(f"there are vectors of {listed(made)}; say whose are searched", field="model")
+        return await self._search(scope, [float(value) for value in vector], levels, limit, using)
 
     async def search_sparse(self, scope: Scope, vector: SparseVector, limit: int) -> list[Hit]:
         """Return the parents that share a term with the vector, by BM25: Qdrant multiplies the inverse frequency."""
         query = models.SparseVector(indices=list(vector.indices), values=list(vector.values))
-        return await self._search(scope, query, ("parent",), limit) if vector.indices else []
+        return await self._search(scope, query, ("parent",), limit, SPARSE) if vector.indices else []
 
     async def _search(
-        self, scope: Scope, query: models.SparseVector | list[float], levels: Sequence[Level], limit: int
+        self, scope: Scope, query: models.SparseVector | list[float], levels: Sequence[Level], limit: int, using: str
     ) -> list[Hit]:
         name = self.collection(scope.generation)
         async with translated("search vectors", QUERY_SECONDS, missing=Invalid):
             answer = await self._client.query_points(
                 name,
                 query=query,
-                using=SPARSE if isinstance(query, models.SparseVector) else (await self._model(name)).name,
+                using=using,
                 query_filter=qdrant_scope.visible(scope, levels),
                 limit=limit,
                 # How rare a word is depends on the tenant's own texts: no tenant's scores tell of another's words.
-                search_params=_own_words(scope) if isinstance(query, models.SparseVector) else None,
+                search_params=_own_words(scope) if using == SPARSE else None,
                 with_payload=False,
                 with_vectors=False,
             )
         hits = [Hit(chunk_id=str(point.id), score=float(point.score)) for point in answer.points]
         return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))
 
-    async def _model(self, name: str) -> _Model:
+    async def _models(self, name: str) -> tuple[Model, ...]:
         """Return what a collection's vectors were made with."""
         if name not in self._made:
-            self._made[name] = _models(await self._client.get_collection(name))[0]
+            self._made[name] = _models(await self._client.get_collection(name))
         return self._made[name]
 
-    async def _create(self, name: str, model: _Model) -> None:
-        dense = models.VectorParams(size=model.dimension, distance=models.Distance.COSINE)
+    async def _create(self, name: str, wanted: Sequence[Model]) -> None:
+        dense = {
+            model.name: models.VectorParams(size=model.dimension, distance=models.Distance.COSINE) for model in wanted
+        }
         try:
             await self._client.create_collection(
                 name,
-                vectors_config={model.name: dense},
+                vectors_config=dense,
                 sparse_vectors_config={SPARSE: models.SparseVectorParams(modifier=models.Modifier.IDF)},
             )
         except Exception:
@@ -178,35 +177,17 @@ class QdrantVectors:
                 raise
 
 
-def decode_dense(text: str) -> NDArray[np.float32]:
-    """Return a vector from the base64 of its little-endian float32s; raise Invalid."""
-    try:
-        return np.frombuffer(base64.b64decode(text, validate=True), dtype="<f4").astype(np.float32)
-    except (binascii.Error, ValueError) as error:
-        raise Invalid(f"not base64 of float32: {error}", field="vectors.dense") from error
-
-
-def _decoded(vectors: ChunkVectors, batch: VectorBatch, made: _Model) -> NDArray[np.float32]:
-    row = decode_dense(vectors.dense)
-    given = _Model(name=batch.model, dimension=len(row))
-    if given != made:
-        raise Invalid(f"chunk {vectors.id} has a vector of {given}, the index holds {made}", field="vectors.dense")
-    if not np.isfinite(row).all():
-        raise Invalid(f"chunk {vectors.id} has a vector with values that are not finite", field="vectors.dense")
-    return row
-
-
-def _named(model: str, dense: NDArray[np.float32], sparse: SparseVector | None) -> dict[str, Any]:
-    named: dict[str, Any] = {model: dense.tolist()}
+def _named(dense: Mapping[str, Row], sparse: SparseVector | None) -> dict[str, Any]:
+    named: dict[str, Any] = {name: row.tolist() for name, row in dense.items()}
     if sparse is not None:
         named[SPARSE] = models.SparseVector(indices=list(sparse.indices), values=list(sparse.values))
     return named
 
 
-def _models(info: models.CollectionInfo) -> list[_Model]:
+def _models(info: models.CollectionInfo) -> tuple[Model, ...]:
     vectors = info.config.params.vectors
     named = vectors if isinstance(vectors, dict) else {}
-    return [_Model(name=name, dimension=params.size) for name, params in named.items()]
+    return tuple(Model(name=name, dimension=params.size) for name, params in named.items())
 
 
 def _keyword(field: str) -> models.KeywordIndexParams:

@@ -21,16 +21,19 @@ if TYPE_CHECKING:
 @click.command("calibrate", short_help="Fit P(relevant) to labelled sets.")
 @click.argument("folders", metavar="DIR…", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Where the weights go (JSON).")
+@click.option("--profile", default="general", show_default=True, help="The search whose embedder is fitted.")
 @click.option("--limit", type=click.IntRange(1), help="Ask the first N questions of each set only.")
 @click.option("--in-process", is_flag=True, help="Run the processors here, without Kafka.")
 @click.option("--no-ingest", is_flag=True, help="Leave the index as it is.")
-def command(folders: tuple[Path, ...], out: Path, limit: int | None, in_process: bool, no_ingest: bool) -> int:
+def command(
+    folders: tuple[Path, ...], *, out: Path, profile: str, limit: int | None, in_process: bool, no_ingest: bool
+) -> int:
     """Ask the questions of labelled sets (as `evaluate` reads them), fit the weights to their answers, write them.
 
     Each set counts the same, however large. What is fitted belongs to the embedder that answered. With three sets or
     more it prints what a model fitted to the others reaches on each (nDCG@10), beside each leg alone and rank fusion.
     """
-    options = Options(limit=limit, in_process=in_process, no_ingest=no_ingest)
+    options = Options(profile=profile, limit=limit, in_process=in_process, no_ingest=no_ingest)
     weights = asyncio.run(run(folders, options))
     out.write_bytes(msgspec.json.format(msgspec.json.encode(weights), indent=1) + b"\n")
     console.note(f"weights: {out}")
@@ -39,7 +42,6 @@ def command(folders: tuple[Path, ...], out: Path, limit: int | None, in_process:
 
 async def run(folders: tuple[Path, ...], options: Options) -> Weights:
     """Collect and fit."""
-    from streams.adapters import onnx_embedder  # noqa: PLC0415
     from streams.domain import relevance  # noqa: PLC0415
     from streams.quality import calibrate, dataset  # noqa: PLC0415
 
@@ -52,13 +54,15 @@ async def run(folders: tuple[Path, ...], options: Options) -> Weights:
                 await ingest(at, publisher, each, tenant)
             questions = each.questions[: options.limit]
             with console.progress(each.name, len(questions)) as advance:
-                seen.append(await calibrate.labelled(asks, questions, tenant=tenant, advance=advance))
+                seen.append(
+                    await calibrate.labelled(asks, questions, tenant=tenant, profile=options.profile, advance=advance)
+                )
             if not any(question.grades.any() for question in seen[-1]):
                 raise RankstreamError(f"{each.name}: no question found any of its documents; nothing can be fitted")
     if len(sets) > 2:
         _say_left_out([each.name for each in sets], calibrate.left_out(seen))
     return relevance.Weights(
-        embedder=onnx_embedder.MODEL,
+        embedder=calibrate.embedder(seen),
         fitted_on=tuple(each.name for each in sets),
         models=calibrate.models(seen),
     )

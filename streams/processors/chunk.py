@@ -21,7 +21,7 @@ from topics import catalogue
 from topics.topic import Topic
 
 LARGEST_PART = 200_000  # bytes of text a batch
-MOST_CHUNKS = 96  # a batch; bounds the size of its vectors
+MOST_CHUNKS = 96  # a batch, with one embedder; bounds the size of its vectors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ async def handle(change: DocumentChange, deps: Deps) -> Sequence[Outgoing]:
     change = changes.normalised(change)
     detected = language.detect(f"{change.title}\n{change.content}", change.language)
     chunks = _cut(change, deps)
-    parts = _parts(chunks)
+    parts = _parts(chunks, most=max(1, MOST_CHUNKS // len(deps.generation.models)))
     content_hash = identity.content_hash(change)
     admission = await deps.versions.accept(
         Candidate(
@@ -93,13 +93,13 @@ def _cut(change: DocumentChange, deps: Deps) -> tuple[Chunk, ...]:
     return chunking.cut(text, limits=deps.limits)
 
 
-def _parts(chunks: Sequence[Chunk]) -> list[tuple[Chunk, ...]]:
+def _parts(chunks: Sequence[Chunk], *, most: int) -> list[tuple[Chunk, ...]]:
     """Split a version's chunks, in order, into batches that a record can carry."""
     parts: list[list[Chunk]] = []
     size = LARGEST_PART + 1
     for chunk in chunks:
         bytes_of_text = len(chunk.text.encode()) + 200
-        if size + bytes_of_text > LARGEST_PART or len(parts[-1]) >= MOST_CHUNKS:
+        if size + bytes_of_text > LARGEST_PART or len(parts[-1]) >= most:
             parts.append([])
             size = 0
         parts[-1].append(chunk)

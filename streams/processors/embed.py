@@ -23,26 +23,24 @@ class Deps:
 
     embedder: Embedder
     generation: Generation
+    also: tuple[Embedder, ...] = ()  # of the generation's further models
 
 
 async def handle(batch: ChunkBatch, deps: Deps) -> Sequence[Outgoing]:
     """Embed what must be; a part of which everything is unchanged goes on without vectors, for its receipt."""
     chunks = [chunk for chunk in batch.chunks if chunk.embed]
-    if deps.embedder.dimension != deps.generation.dimension:
-        raise Invalid(
-            f"{deps.embedder.model} gives {deps.embedder.dimension} dimensions, the generation has "
-            f"{deps.generation.dimension}",
-            field="dimension",
-        )
+    _check((deps.embedder, *deps.also), deps.generation)
     # A short page's only section often reads like the page itself: equal texts are embedded once.
     texts = list(dict.fromkeys(normalise.for_model(chunk.text) for chunk in chunks))
-    dense = dict(zip(texts, await deps.embedder.embed_passages(texts), strict=True)) if texts else {}
+    main = await _encoded(deps.embedder, texts)
+    further = {embedder.model: await _encoded(embedder, texts) for embedder in deps.also}
     vectors = tuple(
         ChunkVectors(
             id=chunk.id,
             level=chunk.level,
-            dense=base64.b64encode(dense[normalise.for_model(chunk.text)].astype("<f4").tobytes()).decode("ascii"),
+            dense=main[normalise.for_model(chunk.text)],
             sparse=_sparse(chunk, batch.language, deps.generation.average_length),
+            also={name: encoded[normalise.for_model(chunk.text)] for name, encoded in further.items()},
         )
         for chunk in chunks
     )
@@ -53,6 +51,28 @@ async def handle(batch: ChunkBatch, deps: Deps) -> Sequence[Outgoing]:
         vectors=vectors,
     )
     return [Outgoing(topic=catalogue.VECTORS, key=parts.record_key(batch), message=message)]
+
+
+def _check(embedders: Sequence[Embedder], generation: Generation) -> None:
+    """Raise Invalid unless these are the generation's models: a wrong vector must not be written, none be missing."""
+    given = {embedder.model: embedder.dimension for embedder in embedders}
+    for model in generation.models:
+        if given.get(model.name) != model.dimension:
+            gives = f"gives {given[model.name]} dimensions" if model.name in given else "is not loaded"
+            raise Invalid(f"{model.name} {gives}, generation {generation.id} has {model}", field="dimension")
+
+
+async def _encoded(embedder: Embedder, texts: Sequence[str]) -> dict[str, str]:
+    """Return the vector of each text as base64 of little-endian float32."""
+    if not texts:
+        return {}
+    rows = await embedder.embed_passages(texts)
+    if rows.shape != (len(texts), embedder.dimension):
+        raise Invalid(f"{embedder.model} gave vectors of shape {rows.shape} for {len(texts)} texts", field="dimension")
+    return {
+        text: base64.b64encode(row.astype("<f4").tobytes()).decode("ascii")
+        for text, row in zip(texts, rows, strict=True)
+    }
 
 
 def _sparse(chunk: Chunk, language: str, average_length: float) -> SparseVector | None:

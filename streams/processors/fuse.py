@@ -52,7 +52,7 @@ class Deps:
     pinned: PinnedReader
     profiles: Mapping[str, Profile]
     clock: Callable[[], float]
-    weights: Weights | None = None  # of the generation's embedder, also for questions whose dense leg is silent
+    weights: Mapping[str, Weights] = field(default_factory=dict)  # by embedder, also where the dense leg is silent
     answers: AnswerKeeper | None = None  # none: no answer is kept
     joins: dict[str, Open] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
@@ -135,7 +135,7 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
         live,
         profile=profile,
         top_k=expected.top_k,
-        weights=deps.weights,
+        weights=deps.weights.get(query.embedder),  # none: by the fused ranks
         pinned=pinned,
         explain=expected.explain,
     )

@@ -9,6 +9,7 @@ from typing import Any
 
 from schemas.dead_letters import ErrorClass
 from schemas.queries import Hit, Leg, LegResult, LegStatus, PreparedQuery
+from streams.errors import NoVectors
 from streams.processor import Failure, OnFailure, Processor
 from streams.wire import Outgoing
 from topics import catalogue
@@ -66,6 +67,8 @@ def retrieval(leg: Leg, *, summary: str, search: Search) -> Processor:
             return ()
         status: LegStatus = "timeout" if failure.error_class == "timeout" else "error"
         reason = _REASONS.get(failure.error_class, "the search failed")
+        if isinstance(failure.error, NoVectors):
+            reason = failure.error.message
         log.warning("%s: %s", leg, failure.error)
         result = LegResult(query_id=query.query_id, ticket=query.ticket, leg=leg, status=status, reason=reason)
         return [_outgoing(result)]

@@ -84,6 +84,8 @@ async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
     generation = await deps.generations.live()
     if request.generation not in (None, generation.id):
         raise Invalid(f"there is no generation {request.generation!r}; {generation.id} is live", field="generation")
+    if profile.embedder and "dense" in profile.legs and not generation.has(profile.embedder):
+        raise Invalid(_lacks(profile.name, profile.embedder, generation.id), field="profile")
     spoken = language.detect(text, request.language or profile.language)
     wanted = tokens.question_terms(text, spoken)
     top_k = request.top_k or profile.passages
@@ -103,10 +105,11 @@ async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
         deadline=_deadline(request, profile, received),
         legs=profile.legs,
         candidates=_candidates(profile, top_k),
+        embedder=profile.embedder or generation.model,
     )
     looked = Looked()
     if deps.answers is not None:
-        looked = await deps.answers.look(query, request, profile=profile, model=generation.model, top_k=top_k)
+        looked = await deps.answers.look(query, request, profile=profile, model=query.embedder, top_k=top_k)
     if looked.reply is not None:
         return [_reply(asked.reply_to, _stamped(looked.reply, asked, received, deps.clock()))]
     expected = Expected(
@@ -157,6 +160,13 @@ def _reply(reply_to: ReplyTo, reply: QueryReply) -> Outgoing:
         message=reply,
         headers=wire.reply_headers(reply_to),
         partition=reply_to.partition,
+    )
+
+
+def _lacks(profile: str, embedder: str, generation: str) -> str:
+    return (
+        f"{profile!r} searches the vectors of {embedder}, which generation {generation} does not have: start with an "
+        f"empty database and RANKSTREAM_EMBED_ALSO={embedder}, or use another profile"
     )
 
 

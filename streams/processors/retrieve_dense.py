@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from schemas.queries import PreparedQuery
@@ -16,17 +16,20 @@ from streams.processors.legs import Found, retrieval
 class Deps:
     """What `retrieve-dense` needs."""
 
-    embedder: Embedder
+    embedder: Callable[[str], Awaitable[Embedder]]  # by name; the empty one is the live generation's main embedder
     vectors: VectorIndex
     profiles: Mapping[str, Profile]
 
 
 async def search(query: PreparedQuery, deps: Deps) -> Found:
     """Return the chunks nearest to the question, by cosine."""
-    vector = (await deps.embedder.embed_queries([normalise.for_model(query.expanded or query.text)]))[0]
+    embedder = await deps.embedder(query.embedder)
+    vector = (await embedder.embed_queries([normalise.for_model(query.expanded or query.text)]))[0]
     levels = deps.profiles[query.profile].levels
-    hits = await deps.vectors.search_dense(scope.of(query), vector.tolist(), levels, query.candidates)
-    return Found(hits, model=deps.embedder.model)
+    hits = await deps.vectors.search_dense(
+        scope.of(query), vector.tolist(), levels, query.candidates, model=embedder.model
+    )
+    return Found(hits, model=embedder.model)
 
 
 RETRIEVE_DENSE = retrieval("dense", summary="nearest chunks by meaning", search=search)

@@ -10,6 +10,7 @@ import numpy as np
 
 from schemas.replies import QueryReply
 from streams.domain.relevance import LEG_SIGNALS, Model, raw_score
+from streams.errors import Invalid
 from streams.quality import fitting, metrics, ranking
 from streams.quality.dataset import Question
 from streams.quality.evaluate import PASSAGES, Asks
@@ -17,16 +18,33 @@ from streams.quality.fitting import Labelled, Matrix
 
 
 async def labelled(
-    asks: Asks, questions: Sequence[Question], *, tenant: str, advance: Callable[[], None] = lambda: None
+    asks: Asks,
+    questions: Sequence[Question],
+    *,
+    tenant: str,
+    profile: str = "general",
+    advance: Callable[[], None] = lambda: None,
 ) -> list[Labelled]:
-    """Ask the questions with `explain` and return their candidates' signals and grades."""
+    """Ask the questions with `explain` and return their candidates' signals and grades.
+
+    Raises Invalid when the profile does not exist, or needs vectors that are not there.
+    """
     slots = asyncio.Semaphore(4)
 
     async def one(question: Question) -> Labelled | None:
         async with slots:
             reply = await asks.ask(
-                question.text, tenant=tenant, top_k=PASSAGES, timeout=10.0, explain=True, cache=False, **question.fields
+                question.text,
+                tenant=tenant,
+                profile=profile,
+                top_k=PASSAGES,
+                timeout=10.0,
+                explain=True,
+                cache=False,
+                **question.fields,
             )
+        if reply.error is not None and reply.error.field == "profile":
+            raise Invalid(reply.error.message, field="profile")
         advance()
         return _labelled(question, reply)
 
@@ -47,7 +65,17 @@ def _labelled(question: Question, reply: QueryReply) -> Labelled | None:
         grades=np.maximum(np.array(grades, dtype=float), 0.0),
         places=places,
         gold=dict(question.gold),
+        embedder=reply.models.embedder,
     )
+
+
+def embedder(sets: Sequence[Sequence[Labelled]]) -> str:
+    """Return the one embedder that answered; raise Invalid when there was none, or several: weights belong to one."""
+    found = {question.embedder for questions in sets for question in questions}
+    if len(found) != 1 or None in found:
+        said = ", ".join(sorted(name or "none" for name in found)) or "none"
+        raise Invalid(f"weights belong to one embedder, and these answered: {said}", field="embedder")
+    return str(found.pop())
 
 
 def models(sets: Sequence[Sequence[Labelled]]) -> dict[str, Model]:

@@ -25,6 +25,7 @@ class Labelled:
     grades: Matrix
     places: tuple[str, ...] = ()  # the document or section that each candidate counts as
     gold: Mapping[str, int] = field(default_factory=dict)
+    embedder: str | None = None  # that answered
 
 
 def fit(sets: Sequence[Sequence[Labelled]], names: Sequence[str]) -> Model:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,8 +87,15 @@ def encoded(vector: np.ndarray[Any, np.dtype[np.float32]]) -> str:
 
 
 def vector_batch(
-    of: DocumentChange, chunks: Sequence[Chunk], *, generation: str = GENERATION, part: int = 0, parts: int = 1
+    of: DocumentChange,
+    chunks: Sequence[Chunk],
+    *,
+    generation: str = GENERATION,
+    part: int = 0,
+    parts: int = 1,
+    also: Mapping[str, int] | None = None,
 ) -> VectorBatch:
+    """Vectors of chunks; `also`: the dimensions of further models, by name, each with vectors of its own."""
     return VectorBatch(
         tenant=of.tenant,
         source=of.source,
@@ -109,6 +116,7 @@ def vector_batch(
                 level=chunk.level,
                 dense=encoded(dense(chunk.body)),
                 sparse=sparse(chunk.body) if chunk.level == "parent" else None,
+                also={name: encoded(dense(name + chunk.body, size)) for name, size in (also or {}).items()},
             )
             for chunk in chunks
         ),

@@ -23,11 +23,14 @@ from streams.adapters.postgres_generations import PostgresGenerations
 from streams.adapters.qdrant import QdrantVectors
 from streams.adapters.text_index import PostgresTextIndex
 from streams.adapters.versions import PostgresVersions
+from streams.domain.generation import Model
 from streams.embedded import postgres as postgres_server
 from streams.embedded import qdrant as qdrant_server
 from streams.embedded import valkey
 from streams.embedded.processes import free_port
 from tests.contract.stores import Stores
+
+TWO_MODELS = ("memory-hash", 64, (Model(name="second", dimension=48),))
 
 
 @pytest.fixture(scope="session")
@@ -133,6 +136,27 @@ def memory_stores() -> Stores:
 async def real_stores(pool: postgres.Pool, client: AsyncQdrantClient) -> AsyncIterator[Stores]:
     vectors = QdrantVectors(client=client, prefix=f"contract-{uuid.uuid4().hex[:12]}")
     await vectors.ensure_collection("g1", "memory-hash", 64)
+    yield _real(pool, client, vectors)
+    await client.delete_collection(vectors.collection("g1"))
+
+
+@pytest.fixture(params=["memory", "real"])
+def two_models(request: pytest.FixtureRequest) -> Stores:
+    """The stores with a generation that has two models, once in memory and once real."""
+    found: Stores = request.getfixturevalue(f"{request.param}_two_models")
+    return found
+
+
+@pytest.fixture
+async def memory_two_models(memory_stores: Stores) -> Stores:
+    await memory_stores.vectors.ensure_collection("g1", *TWO_MODELS)  # type: ignore[attr-defined]
+    return memory_stores
+
+
+@pytest.fixture
+async def real_two_models(pool: postgres.Pool, client: AsyncQdrantClient) -> AsyncIterator[Stores]:
+    vectors = QdrantVectors(client=client, prefix=f"contract-{uuid.uuid4().hex[:12]}")
+    await vectors.ensure_collection("g1", *TWO_MODELS)
     yield _real(pool, client, vectors)
     await client.delete_collection(vectors.collection("g1"))
 

@@ -10,6 +10,7 @@ from qdrant_client import AsyncQdrantClient
 
 from streams.adapters import qdrant
 from streams.adapters.qdrant import QdrantVectors
+from streams.domain.generation import Model
 from streams.embedded import qdrant as qdrant_server
 from streams.embedded.processes import free_port
 from streams.errors import ConfigurationError, Invalid, StoreUnavailable
@@ -59,4 +60,15 @@ async def test_another_instance_learns_the_model_from_the_collection(client: Asy
     await first.ensure_collection("g1", "memory-hash", 64)
     await first.upsert(vector_batch(ONE, cut(ONE)))
     assert len(await QdrantVectors(client=client, prefix="learned").search_dense(scope(), [1.0] * 64, (), 9)) == 2
+    await client.delete_collection(first.collection("g1"))
+
+
+async def test_another_instance_does_not_guess_which_of_two_models_is_the_main_one(client: AsyncQdrantClient) -> None:
+    first = QdrantVectors(client=client, prefix="learned-two")
+    await first.ensure_collection("g1", "memory-hash", 64, (Model(name="second", dimension=48),))
+    other = QdrantVectors(client=client, prefix="learned-two")
+    await other.upsert(vector_batch(ONE, cut(ONE), also={"second": 48}))
+    with pytest.raises(Invalid, match=r"memory-hash \(64 dimensions\) and second \(48 dimensions\)"):
+        await other.search_dense(scope(), [1.0] * 64, (), 9)
+    assert len(await other.search_dense(scope(), [1.0] * 48, (), 9, model="second")) == 2
     await client.delete_collection(first.collection("g1"))

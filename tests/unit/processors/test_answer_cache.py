@@ -19,6 +19,7 @@ from streams.adapters import profiles
 from streams.adapters.memory import MemoryStores
 from streams.domain.profile import Profile
 from streams.errors import StoreUnavailable, Transient
+from streams.ports import Embedder
 from streams.processors import (
     answer_cache,
     fuse,
@@ -46,6 +47,9 @@ class Search:
         self._profiles = known or dict(profiles.shipped())
         self._clock = clock
 
+    async def _embedder(self, _: str) -> Embedder:
+        return self.stores.embedder
+
     async def open(self) -> Search:
         embedder = self.stores.embedder
         await self.stores.generations.ensure(model=embedder.model, dimension=embedder.dimension, average_length=5.0)
@@ -54,8 +58,14 @@ class Search:
         self._prepare = prepare.Deps(
             profiles=self._profiles, generations=self.stores.generations, clock=self._clock, answers=finder
         )
-        self.fuse = fuse.Deps(passages=self.stores.passages, profiles=self._profiles, clock=self._clock, answers=keeper)
-        self._dense = retrieve_dense.Deps(embedder=embedder, vectors=self.stores.vectors, profiles=self._profiles)
+        self.fuse = fuse.Deps(
+            passages=self.stores.passages,
+            pinned=self.stores.passages,
+            profiles=self._profiles,
+            clock=self._clock,
+            answers=keeper,
+        )
+        self._dense = retrieve_dense.Deps(embedder=self._embedder, vectors=self.stores.vectors, profiles=self._profiles)
         self._sparse = retrieve_sparse.Deps(vectors=self.stores.vectors)
         self._fulltext = retrieve_fulltext.Deps(texts=self.stores.texts)
         self.publisher = publish_version.Deps(

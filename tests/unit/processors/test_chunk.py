@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ from schemas import codec
 from schemas.chunks import ChunkBatch
 from schemas.documents import Document, DocumentChange, DocumentStatus, Receipt
 from streams.adapters.memory import MemoryStores
-from streams.domain.generation import Generation
+from streams.domain.generation import Generation, Model
 from streams.errors import Invalid
 from streams.processors import chunk
 from streams.runner import Outcome, Runner
@@ -53,6 +54,18 @@ async def test_a_long_version_is_sent_in_parts_that_a_record_can_carry(deps: chu
     assert len(batches) > 3
     assert all(len(codec.encode(batch)) < 256 * 1024 for batch in batches)
     assert all(len(batch.chunks) <= chunk.MOST_CHUNKS for batch in batches)
+
+
+async def test_the_more_models_embed_a_part_the_fewer_chunks_it_has(deps: chunk.Deps) -> None:
+    """So that a record of vectors stays as small; with more models than chunks, one a part."""
+    content = "\n\n".join(f"## Part {number}\n\nA sentence." for number in range(200))
+    most = {}
+    for count in (1, 2, 200):
+        models = tuple(Model(name=f"m{number}", dimension=64) for number in range(1, count))
+        using = dataclasses.replace(deps, generation=dataclasses.replace(deps.generation, also=models))
+        _, *batches = await messages(using, change(1, content))
+        most[count] = max(len(batch.chunks) for batch in batches)
+    assert most == {1: chunk.MOST_CHUNKS, 2: chunk.MOST_CHUNKS // 2, 200: 1}
 
 
 async def test_a_repeat_repeats_its_messages(deps: chunk.Deps) -> None:

@@ -212,10 +212,11 @@ async def test_chunks_of_a_version_that_is_not_live_yet_are_no_reason_to_search_
 
 async def test_passages_keep_their_absolute_score_while_the_dense_leg_is_silent() -> None:
     known = (passage("a", terms=(0, 1)), passage("b", terms=(0,)))
-    state = dataclasses.replace(deps(*known), weights=profiles.weights()[MODEL])
+    state = dataclasses.replace(deps(*known), weights=profiles.weights())
     bm25 = (Hit(chunk_id="a", score=9.0), Hit(chunk_id="b", score=2.0))
     legs = (result("dense", status="error", reason="down"), result("sparse", hits=bm25), result("fulltext", "a"))
-    reply = await answer(state, question(), *legs)
+    asked = question(query=prepared(deadline=time.time() + 5, embedder=MODEL))
+    reply = await answer(state, asked, *legs)
     assert [each.passage_id for each in reply.passages] == ["a", "b"]
     assert all(each.absolute is not None and 0 < each.absolute < 1 for each in reply.passages)
     assert reply.models.embedder is None
@@ -240,3 +241,17 @@ async def test_a_fact_is_told_while_its_chunk_is_live() -> None:
     assert reply.summary is not None
     assert [fact.object for fact in reply.summary.facts] == ["API"]
     assert "gone" not in reply.summary.text
+
+
+async def test_a_question_by_an_embedder_without_weights_is_ordered_by_the_fused_ranks() -> None:
+    known = (passage("a", terms=(0, 1)), passage("b", terms=(0,)))
+    state = dataclasses.replace(deps(*known), weights=profiles.weights())
+    asked = question(query=prepared(deadline=time.time() + 5, embedder="not-fitted"))
+    reply = await answer(
+        state, asked, result("dense", "b", "a", model="not-fitted"), result("sparse", "b"), result("fulltext")
+    )
+    assert [(each.passage_id, each.score, each.absolute) for each in reply.passages] == [
+        ("b", 1 / 61 + 1 / 61, None),
+        ("a", 1 / 62, None),
+    ]
+    assert (reply.models.embedder, reply.degraded) == ("not-fitted", False)

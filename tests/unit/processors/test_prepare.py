@@ -11,7 +11,7 @@ import pytest
 from schemas.queries import Expected, PreparedQuery, QueryRequest, ReplyTo
 from schemas.replies import QueryReply
 from streams.adapters import profiles
-from streams.domain.generation import Generation
+from streams.domain.generation import Generation, Model
 from streams.domain.profile import Profile
 from streams.domain.synonyms import Synonyms, parse
 from streams.errors import StoreUnavailable
@@ -23,22 +23,25 @@ ADDRESS = {"kafka_replyTopic": b"replies", "kafka_replyPartition": b"\0\0\0\x09"
 
 
 class Generations:
-    def __init__(self, error: Exception | None = None) -> None:
+    def __init__(self, error: Exception | None = None, also: tuple[Model, ...] = ()) -> None:
         self._error = error
+        self._also = also
 
     async def live(self) -> Generation:
         if self._error:
             raise self._error
-        return Generation(id="g1", model="m", dimension=2, average_length=100.0)
+        return Generation(id="g1", model="m", dimension=2, average_length=100.0, also=self._also)
 
 
-async def run(record: Record, *, error: Exception | None = None) -> tuple[Outcome, list[RawOutgoing]]:
+async def run(
+    record: Record, *, error: Exception | None = None, also: tuple[Model, ...] = ()
+) -> tuple[Outcome, list[RawOutgoing]]:
     sent: list[RawOutgoing] = []
 
     async def produce(outgoing: RawOutgoing) -> None:
         sent.append(outgoing)
 
-    deps = prepare.Deps(profiles=profiles.shipped(), generations=Generations(error), clock=lambda: 1_000.5)
+    deps = prepare.Deps(profiles=profiles.shipped(), generations=Generations(error, also), clock=lambda: 1_000.5)
     return await Runner(prepare.PREPARE, deps, produce, clock=lambda: 1_000.5).run(record), sent
 
 
@@ -185,3 +188,26 @@ async def test_candidates_follow_the_passages_that_are_asked_for(
 async def test_legs_that_the_profile_does_not_run_are_reported() -> None:
     _, expected = await prepared({})
     assert expected.skipped == dict.fromkeys(("sparse", "qa", "graph"), "off in profile")
+
+
+E5 = Model(name="multilingual-e5-small", dimension=384)
+
+
+@pytest.mark.parametrize(("profile", "embedder"), [("general", "m"), ("multilingual", E5.name)])
+async def test_a_question_says_whose_vectors_are_searched(
+    record: Callable[..., Record], profile: str, embedder: str
+) -> None:
+    _, sent = await run(record(question(profile=profile), headers=ADDRESS), also=(E5,))
+    prepared = next(json.loads(each.value or b"") for each in sent if each.topic == "prepared")
+    assert prepared["embedder"] == embedder
+
+
+async def test_a_profile_whose_embedder_the_generation_lacks_is_refused_with_what_to_set(
+    record: Callable[..., Record],
+) -> None:
+    outcome, (sent,) = await run(record(question(profile="multilingual"), headers=ADDRESS))
+    error = json.loads(sent.value or b"")["error"]
+    assert (outcome, error["class"], error["field"]) == (Outcome.ANSWERED, "validation", "profile")
+    assert "'multilingual'" in error["message"]
+    assert "generation g1" in error["message"]
+    assert "RANKSTREAM_EMBED_ALSO=multilingual-e5-small" in error["message"]

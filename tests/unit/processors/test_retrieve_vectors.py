@@ -23,6 +23,9 @@ class Embedder:
     def __init__(self) -> None:
         self.asked: list[str] = []
 
+    async def named(self, _: str) -> Embedder:
+        return self
+
     async def embed_queries(self, texts: list[str]) -> Any:
         self.asked += texts
         return np.ones((len(texts), 2), dtype=np.float32)
@@ -37,7 +40,7 @@ class Vectors:
     def __init__(self) -> None:
         self.asked: list[SparseVector] = []
 
-    async def search_dense(self, *_: Any) -> list[Hit]:
+    async def search_dense(self, *_: Any, **__: Any) -> list[Hit]:
         return []
 
     async def search_sparse(self, _: Any, vector: SparseVector, __: int) -> list[Hit]:
@@ -58,7 +61,7 @@ def query(**fields: Any) -> PreparedQuery:
 async def test_both_vectors_are_made_of_the_question_with_its_synonyms(expanded: str, text: str) -> None:
     embedder, vectors = Embedder(), Vectors()
     profile = Profile(name="p", summary="s", legs=("dense", "sparse"))
-    dense = retrieve_dense.Deps(embedder=embedder, vectors=vectors, profiles={"p": profile})  # type: ignore[arg-type]
+    dense = retrieve_dense.Deps(embedder=embedder.named, vectors=vectors, profiles={"p": profile})  # type: ignore[arg-type]
     await retrieve_dense.search(query(expanded=expanded), dense)
     await retrieve_sparse.search(query(expanded=expanded), retrieve_sparse.Deps(vectors=vectors))  # type: ignore[arg-type]
     assert embedder.asked == [text]

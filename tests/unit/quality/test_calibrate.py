@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
+import pytest
 
 from schemas.replies import LegScore
 from streams.domain.relevance import LEG_SIGNALS, Evidence, signals
-from streams.quality.calibrate import left_out, models
+from streams.errors import Invalid
+from streams.quality.calibrate import embedder, left_out, models
 from streams.quality.fitting import Labelled
 
 
@@ -49,3 +53,16 @@ def test_a_model_is_measured_on_the_set_that_it_has_not_seen() -> None:
     for row, leg in zip(left_out(sets), ("dense", "sparse", "dense", "sparse"), strict=True):
         assert getattr(row, leg) == 1.0
         assert row.model > max(row.rrf, 0.9)
+
+
+def by(*embedders: str | None) -> list[Labelled]:
+    made = questions(len(embedders), seed=1, leg="dense")
+    return [dataclasses.replace(each, embedder=name) for each, name in zip(made, embedders, strict=True)]
+
+
+def test_weights_belong_to_the_one_embedder_that_answered() -> None:
+    assert embedder([by("e5", "e5"), by("e5")]) == "e5"
+    with pytest.raises(Invalid, match="these answered: e5, minilm"):
+        embedder([by("e5"), by("minilm")])
+    with pytest.raises(Invalid, match="these answered: none"):
+        embedder([by(None)])

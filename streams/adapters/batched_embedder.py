@@ -1,0 +1,39 @@
+"""An Embedder over a model that computes on the caller's thread: micro-batches, off the event loop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from streams.batching import MicroBatcher, Run
+from streams.ports import Vectors
+
+
+class BatchedEmbedder:
+    """The Embedder port: questions and passages on a thread each, so that a question waits behind no passage.
+
+    `queries` and `passages` take texts and return unit vectors, shape (texts, dimension), from any thread.
+    """
+
+    def __init__(self, *, model: str, dimension: int, queries: Run, passages: Run) -> None:
+        self.model = model
+        self.dimension = dimension
+        self._threads = [ThreadPoolExecutor(1, "embed-queries"), ThreadPoolExecutor(1, "embed-passages")]
+        # A question does not wait to fill a batch; those that come while the model is busy go together.
+        self._queries = MicroBatcher(queries, self._threads[0], size=16, wait=0.0)
+        self._passages = MicroBatcher(passages, self._threads[1], size=64, wait=0.005)
+
+    async def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Return one unit vector a question."""
+        return await self._queries(texts)
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Return one unit vector a passage."""
+        return await self._passages(texts)
+
+    async def close(self) -> None:
+        """Give the threads back."""
+        await self._queries.close()
+        await self._passages.close()
+        for thread in self._threads:
+            thread.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,83 @@
+"""retrieve-dense: a question is embedded by the model whose vectors it searches, or says that there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from schemas import codec
+from schemas.queries import LegResult, PreparedQuery
+from streams.adapters import profiles
+from streams.adapters.memory import MemoryEmbedder, MemoryVectors
+from streams.domain.generation import Model
+from streams.errors import StoreUnavailable
+from streams.ports import Vectors
+from streams.processors import retrieve_dense
+from streams.runner import Runner
+from streams.wire import RawOutgoing, Record
+from tests.contract.building import change, cut, vector_batch
+from tests.unit.conftest import record_of
+from tests.unit.domain.questions import prepared
+
+
+class Recorded(MemoryEmbedder):
+    """A model that keeps what it was asked."""
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+        self.asked: list[str] = []
+
+    async def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        self.asked += texts
+        return await super().embed_queries(texts)
+
+
+EMBEDDERS = {name: Recorded(name) for name in ("memory-hash", "other", "absent")}
+
+
+async def run(query: PreparedQuery, vectors: MemoryVectors) -> LegResult:
+    sent: list[RawOutgoing] = []
+
+    async def produce(outgoing: RawOutgoing) -> None:
+        sent.append(outgoing)
+
+    async def embedder(name: str) -> Recorded:
+        return EMBEDDERS[name or "memory-hash"]
+
+    deps = retrieve_dense.Deps(embedder=embedder, vectors=vectors, profiles=profiles.shipped())
+    record: Record = record_of(query)
+    await Runner(retrieve_dense.RETRIEVE_DENSE, deps, produce, clock=lambda: 100.0).run(record)
+    return codec.decode(sent[0].value or b"", LegResult)
+
+
+async def index() -> MemoryVectors:
+    vectors = MemoryVectors()
+    await vectors.ensure_collection("g1", "memory-hash", 64, (Model(name="other", dimension=64),))
+    first = change(1, "refund policy | other text")
+    await vectors.upsert(vector_batch(first, cut(first), also={"other": 64}))
+    return vectors
+
+
+@pytest.mark.parametrize(
+    ("embedder", "model"), [("", "memory-hash"), ("memory-hash", "memory-hash"), ("other", "other")]
+)
+async def test_the_model_of_the_question_embeds_it_and_is_told(embedder: str, model: str) -> None:
+    EMBEDDERS[model].asked.clear()
+    result = await run(prepared(embedder=embedder, text="refund policy"), await index())
+    assert (result.status, result.model) == ("ok", model)
+    assert EMBEDDERS[model].asked == ["refund policy"]
+
+
+async def test_a_model_without_vectors_is_told_by_name_instead_of_a_general_reason() -> None:
+    result = await run(prepared(embedder="absent"), await index())
+    assert (result.status, result.reason, result.hits) == ("error", "no vectors for absent in generation g1", ())
+
+
+async def test_what_a_store_says_of_itself_is_not_told() -> None:
+    class Down(MemoryVectors):
+        async def search_dense(self, *_: object, **__: object) -> list[object]:  # type: ignore[override]
+            raise StoreUnavailable("http://10.0.0.7:6333 refused")
+
+    result = await run(prepared(), Down())
+    assert (result.status, result.reason) == ("error", "its store is not available")
