@@ -16,6 +16,7 @@ from streams.adapters.postgres_generations import PostgresGenerations
 from streams.adapters.qdrant import QdrantVectors
 from streams.adapters.text_index import PostgresTextIndex
 from streams.adapters.versions import PostgresVersions
+from streams.domain import chunking
 from streams.processor import Processor
 from streams.processors import (
     chunk,
@@ -27,6 +28,7 @@ from streams.processors import (
     publish_version,
     retrieve_dense,
     retrieve_fulltext,
+    retrieve_qa,
     retrieve_sparse,
 )
 from streams.settings import Settings, need
@@ -100,7 +102,10 @@ class Resources:
         async def build() -> tuple[PostgresGenerations, Callable[[], Awaitable[None]]]:
             generations = PostgresGenerations(pool=await self.pool("writes"))
             await generations.ensure(
-                model=onnx_embedder.MODEL, dimension=onnx_embedder.DIMENSION, average_length=AVERAGE_LENGTH
+                model=onnx_embedder.MODEL,
+                dimension=onnx_embedder.DIMENSION,
+                average_length=AVERAGE_LENGTH,
+                chunker=chunking.CHUNKER,
             )
             return generations, _nothing
 
@@ -151,6 +156,10 @@ async def _retrieve_fulltext(of: Resources) -> retrieve_fulltext.Deps:
     return retrieve_fulltext.Deps(texts=PostgresTextIndex(pool=await of.pool("reads")))
 
 
+async def _retrieve_qa(of: Resources) -> retrieve_qa.Deps:
+    return retrieve_qa.Deps(texts=PostgresTextIndex(pool=await of.pool("reads")), profiles=of.profiles)
+
+
 async def _fuse(of: Resources) -> fuse.Deps:
     generation = await (await of.generations()).live()
     return fuse.Deps(
@@ -171,5 +180,6 @@ _DEPS: Mapping[str, Callable[[Resources], Awaitable[Any]]] = {
     "retrieve-dense": _retrieve_dense,
     "retrieve-sparse": _retrieve_sparse,
     "retrieve-fulltext": _retrieve_fulltext,
+    "retrieve-qa": _retrieve_qa,
     "fuse": _fuse,
 }

@@ -38,15 +38,17 @@ class PostgresGenerations:
     async def ensure(
         self, *, model: str, dimension: int, average_length: float, id: str = FIRST, chunker: str = ""
     ) -> Generation:
-        """Return the live generation, making the first one; raise ConfigurationError when another model made it.
+        """Return the live generation, making the first one; raise ConfigurationError when it was made otherwise.
 
-        The average length of one that is there stays as it is.
+        The average length of one that is there stays as it is. Without `chunker` its cutting is not looked at.
         """
         made = {"id": id, "model": model, "dimension": dimension, "average_length": average_length, "chunker": chunker}
         async with postgres.transaction(self._pool, "make the first generation") as connection:
             await connection.execute(sql("generation_insert"), made)
+            row = await (await connection.execute(sql("generation_chunker"))).fetchone()
         live = await self.live()
         check(live, model=model, dimension=dimension)
+        check_chunker(live, row["chunker"] if row else "", chunker)
         return live
 
     async def counts(self, generation: str) -> tuple[TenantCounts, ...]:
@@ -62,4 +64,13 @@ def check(live: Generation, *, model: str, dimension: int) -> None:
         raise ConfigurationError(
             f"embedder: {model} ({dimension} dimensions) does not fit the live generation {live.id}, "
             f"which was made with {live.model} ({live.dimension}); use that model, or an empty database"
+        )
+
+
+def check_chunker(live: Generation, made: str, chunker: str) -> None:
+    """Raise ConfigurationError when a generation was cut by a release whose indexes this one does not read."""
+    if chunker and made != chunker:
+        raise ConfigurationError(
+            f"chunker: the live generation {live.id} was cut by another release (chunker {made!r}, this one has "
+            f"{chunker!r}); publish everything again into an empty database, or a new folder RANKSTREAM_DATA"
         )

@@ -97,7 +97,9 @@ def _boost(query: PreparedQuery, found: Mapping[str, Found]) -> dict[str, float]
 
 def _judge(query: PreparedQuery, results: Mapping[Leg, LegResult], found: Mapping[str, Found]) -> Evidence:
     """Return what the legs say of the candidates, in the order of `found`."""
-    counted = results.get("fulltext")
+    # Each text leg counts its own kind of passage.
+    texts: tuple[Leg, ...] = ("fulltext", "qa")
+    counts = [results[leg] for leg in texts if leg in results and len(results[leg].frequencies) == len(query.terms)]
     return Evidence(
         candidates=len(found),
         asked=query.candidates,
@@ -112,7 +114,9 @@ def _judge(query: PreparedQuery, results: Mapping[Leg, LegResult], found: Mappin
         },
         terms=[each.passage.terms for each in found.values()],
         idf=relevance.inverse_document_frequency(
-            counted.frequencies if counted else (), counted.counted if counted else 0, len(query.terms)
+            [sum(of) for of in zip(*(each.frequencies for each in counts), strict=True)],
+            sum(each.counted for each in counts),
+            len(query.terms),
         ),
     )
 

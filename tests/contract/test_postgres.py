@@ -41,7 +41,7 @@ WITH d AS (
     INSERT INTO chunks (chunk_id, document, tenant, level, heading_path, body, lexemes)
     SELECT gen_random_uuid(), id, tenant, 'parent', '{}', 'b',
            ('often:2 word' || n %% 50 || ':3' || CASE WHEN n %% 100 = 1 THEN ' seldom:4' ELSE '' END
-            || ' ''@g1/' || tenant || '''')::tsvector
+            || ' ''@g1/document/' || tenant || '''')::tsvector
     FROM d RETURNING chunk_id, document
 )
 INSERT INTO version_chunks (document, version, chunk_id, parent_id, level, ordinal)
@@ -179,18 +179,24 @@ async def test_what_postgres_cannot_hold_is_invalid(pool: postgres.Pool) -> None
 
 async def test_a_search_among_five_thousand_parents_uses_the_index_below_row_security(pool: postgres.Pool) -> None:
     await fill(pool, 5_000)
-    for name, terms in (("search", ["often", "word7", "seldom"]), ("search_narrowed", ["seldom"])):
-        plan = await explained(pool, name, terms)
+    for name, terms, prefix in (
+        ("search", ["often", "word7", "seldom"], False),
+        ("search_narrowed", ["seldom"], False),
+        ("search", ["oft", "word7", "sel"], True),
+        ("search_narrowed", ["sel"], True),
+        ("search_frequencies", ["sel"], True),
+    ):
+        plan = await explained(pool, name, terms, prefix)
         assert "Bitmap Index Scan on chunks_lexemes" in plan, plan
         assert "Seq Scan on chunks" not in plan, plan
         assert "Index Cond: (lexemes @@" in plan, plan
 
 
-async def explained(pool: postgres.Pool, name: str, terms: list[str]) -> str:
+async def explained(pool: postgres.Pool, name: str, terms: list[str], prefix: bool) -> str:
     parameters = postgres_scope.visible(scope()) | {
-        "terms": [lexemes.tsquery([term]) for term in terms],
-        "query": lexemes.tsquery(terms),
-        "owner": postgres_scope.owner("acme", "g1"),
+        "terms": [lexemes.tsquery([term], prefix=prefix) for term in terms],
+        "query": lexemes.tsquery(terms, prefix=prefix),
+        "owner": postgres_scope.owner("acme", "g1", "document"),
         "bound": RANKED,
         "limit": 30,
     }
@@ -202,16 +208,30 @@ async def explained(pool: postgres.Pool, name: str, terms: list[str]) -> str:
 async def test_rare_words_are_found_among_more_common_ones_than_are_ranked(pool: postgres.Pool) -> None:
     await fill(pool, 3_000)
     texts = PostgresTextIndex(pool=pool)
-    hits = (await texts.search(scope(), ["often", "seldom"], 40)).hits
+    hits = (await texts.search(scope(), ["often", "seldom"], 40, kind="document")).hits
     # Thirty have both words; the others have the common one.
     assert [round(hit.score, 4) for hit in hits] == [0.2] * 30 + [0.1] * 10
-    assert len((await texts.search(scope(), ["often"], RANKED + 100)).hits) == RANKED
+    for terms, prefix in ((["often"], False), (["oft"], True)):
+        found = await texts.search(scope(), terms, RANKED + 100, kind="document", prefix=prefix)
+        assert len(found.hits) == RANKED
+    hits = (await texts.search(scope(), ["oft", "sel"], 40, kind="document", prefix=True)).hits
+    assert [round(hit.score, 4) for hit in hits] == [0.2] * 30 + [0.1] * 10
+
+
+async def test_a_search_among_pairs_reads_nothing_of_what_documents_have(pool: postgres.Pool) -> None:
+    await fill(pool, 5_000)
+    for kind, read in (("document", 5_000), ("qa", 0)):
+        parameters = {"owner": postgres_scope.owner("acme", "g1", kind)}  # type: ignore[arg-type]
+        statement = b"EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) " + postgres.sql("search_passages")
+        rows = await postgres.read(pool, "explain", tenant="acme", statement=statement, parameters=parameters)
+        plan = "\n".join(row["QUERY PLAN"] for row in rows)
+        assert f"Bitmap Index Scan on chunks_lexemes (actual rows={read}" in plan, plan
 
 
 async def test_an_agent_who_sees_one_in_a_hundred_still_finds_them(pool: postgres.Pool) -> None:
     await fill(pool, 4_000, agents=["bot"])
-    assert len((await PostgresTextIndex(pool=pool).search(scope(), ["often"], 30)).hits) == 30
-    assert len((await PostgresTextIndex(pool=pool).search(scope(), ["often"], 100)).hits) == 40
+    assert len((await PostgresTextIndex(pool=pool).search(scope(), ["often"], 30, kind="document")).hits) == 30
+    assert len((await PostgresTextIndex(pool=pool).search(scope(), ["often"], 100, kind="document")).hits) == 40
 
 
 async def test_a_forgotten_filter_still_shows_one_tenant_only(pool: postgres.Pool) -> None:
@@ -243,7 +263,7 @@ async def test_a_user_without_privileges_gets_the_explicit_filter_alone_and_is_t
         pool = await postgres.open_pool(plain)
         await PostgresVersions(pool=pool).accept(candidate(change(1, "a")))
         assert await PostgresPassages(pool=pool).resolve(scope(), [candidate(change(1, "a")).chunks[0].id]) == {}
-        assert (await PostgresTextIndex(pool=pool).search(scope(), ["a"], 3)).hits == []
+        assert (await PostgresTextIndex(pool=pool).search(scope(), ["a"], 3, kind="document")).hits == []
         await pool.close()
         await admin.execute(sql.SQL("DROP OWNED BY {}").format(sql.Identifier(user)))
         await admin.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(user)))
@@ -271,7 +291,11 @@ async def test_writers_of_the_same_chunks_do_not_block_each_other_for_good(pool:
         await store.accept(candidate(version))
     rows = text_rows(candidate(versions[0]).chunks)
     results = await asyncio.gather(
-        *(texts.write(KEY, number, "g1", list(order)) for number in (1, 2) for order in (rows, reversed(rows)))
+        *(
+            texts.write(KEY, number, "g1", list(order), kind="document")
+            for number in (1, 2)
+            for order in (rows, reversed(rows))
+        )
     )
     assert results == [True] * 4
 

@@ -65,7 +65,7 @@ CREATE TABLE version_chunks (
 CREATE INDEX version_chunks_of_chunk ON version_chunks (chunk_id);
 
 -- What a chunk says, which follows from its id and never changes. Only parents have lexemes, and one more than their
--- text: the generation and tenant (see search.sql).
+-- text: the generation, kind and tenant (see search.sql).
 CREATE TABLE chunks (
     chunk_id     uuid PRIMARY KEY,
     document     bigint NOT NULL REFERENCES documents (id) ON DELETE CASCADE,

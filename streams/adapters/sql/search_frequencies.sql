@@ -1,4 +1,4 @@
--- How common the terms are among a tenant's passages, counted up to the bound.
+-- How common the terms are among a tenant's passages of a kind, counted up to the bound.
 SELECT (
     SELECT count(*)
     FROM (
