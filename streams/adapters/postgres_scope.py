@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from schemas.documents import Kind
 from streams.domain import lexemes
 from streams.domain.scope import Scope
 
@@ -23,6 +22,6 @@ def visible(scope: Scope) -> dict[str, Any]:
     }
 
 
-def owner(tenant: str, generation: str, kind: Kind) -> str:
-    """Return the lexeme, quoted, that marks a tenant's texts of a kind in a generation; no word has its form."""
-    return lexemes.quote(f"@{generation}/{kind}/{tenant}")
+def owner(tenant: str, generation: str) -> str:
+    """Return the lexeme, quoted, that marks the texts of a tenant in a generation; no word of a text has its form."""
+    return lexemes.quote(f"@{generation}/{tenant}")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from psycopg.rows import DictRow
 
@@ -19,6 +20,7 @@ from streams.domain.scope import Scope
 COUNTED_FOR = 60.0  # seconds
 MOST_COUNTED = 10_000  # kinds of tenants
 RANKED = 2_000  # rows; what ranking costs grows with the rows that match, not with those returned
+FILED: Mapping[Kind, str] = {"document": "parent", "qa": "pair"}  # under which level passages are in their index
 
 
 class PostgresTextIndex:
@@ -30,7 +32,7 @@ class PostgresTextIndex:
 
     async def write(self, key: DocKey, version: int, generation: str, rows: Sequence[TextRow], *, kind: Kind) -> bool:
         """Insert chunks that are not there yet; a chunk's text follows from its id and is never updated."""
-        owner = postgres_scope.owner(key.tenant, generation, kind)
+        owner = postgres_scope.owner(key.tenant, generation)
         async with postgres.transaction(self._pool, "write texts") as connection:
             document = await versions.share(connection, key, version, generation)
             if document is None:
@@ -43,7 +45,7 @@ class PostgresTextIndex:
                             "id": row.id,
                             "document": document,
                             "tenant": key.tenant,
-                            "level": row.level,
+                            "level": FILED[kind] if row.level == "parent" else row.level,
                             "heading_path": list(row.heading_path),
                             "body": row.body,
                             "lexemes": f"{row.lexemes} {owner}" if row.level == "parent" else "",
@@ -67,20 +69,20 @@ class PostgresTextIndex:
         parameters = postgres_scope.visible(scope) | {
             "terms": [lexemes.tsquery([term], prefix=prefix) for term in terms],
             "query": lexemes.tsquery(terms, prefix=prefix),
-            "owner": postgres_scope.owner(scope.tenant, scope.generation, kind),
+            "owner": postgres_scope.owner(scope.tenant, scope.generation),
             "bound": RANKED,
             "limit": limit,
         }
         if _narrowed(scope):
-            rows = await self._read("search_narrowed", scope.tenant, parameters)
-            frequencies = [row["rows"] for row in await self._read("search_frequencies", scope.tenant, parameters)]
+            rows = await self._read("search_narrowed", kind, parameters)
+            frequencies = [row["rows"] for row in await self._read("search_frequencies", kind, parameters)]
         else:
-            rows = await self._read("search", scope.tenant, parameters)
+            rows = await self._read("search", kind, parameters)
             ranked, frequencies = rows[0]["ranked"], rows[0]["frequencies"]
             rows = [row for row in rows if row["chunk_id"] is not None]
             # Where most of what was ranked is not visible, the bound may have kept out what is.
             if len(rows) < limit and ranked >= RANKED:
-                rows = await self._read("search_narrowed", scope.tenant, parameters)
+                rows = await self._read("search_narrowed", kind, parameters)
         counted = await self._count(scope, kind, parameters)
         return TextFound(
             hits=[Hit(chunk_id=row["chunk_id"], score=row["score"]) for row in rows],
@@ -94,22 +96,28 @@ class PostgresTextIndex:
         known, until = self._counted.get(key, (0, 0.0))
         if time.monotonic() < until:
             return known
-        rows = await self._read("search_passages", scope.tenant, parameters)
+        rows = await self._read("search_passages", kind, parameters)
         if len(self._counted) >= MOST_COUNTED:
             self._counted.clear()
         self._counted[key] = (int(rows[0]["passages"]), time.monotonic() + COUNTED_FOR)
         return self._counted[key][0]
 
-    async def _read(self, name: str, tenant: str, parameters: Parameters) -> list[DictRow]:
+    async def _read(self, name: str, kind: Kind, parameters: Parameters) -> list[DictRow]:
         return await postgres.read(
             self._pool,
             "search texts",
-            tenant=tenant,
-            statement=postgres.sql(name),
+            tenant=parameters["tenant"],
+            statement=statement(name, kind),
             parameters=parameters,
             # Which of words and filters is the rarer is a matter of their values.
             prepare=None if name == "search" else False,
         )
+
+
+@functools.cache
+def statement(name: str, kind: Kind) -> bytes:
+    """Return a search statement for passages of a kind; the planner must see the level to know which index has them."""
+    return postgres.sql(name).replace(b"{level}", f"'{FILED[kind]}'".encode())
 
 
 def _narrowed(scope: Scope) -> bool:

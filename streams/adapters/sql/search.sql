@@ -1,8 +1,8 @@
 -- Natural questions are OR-ed, and ranking reads every matched text, so that the number of ranked rows is bounded: the
 -- rarest terms, all of whose rows fit in `bound`, and what room is left to the next one.
--- `owner` is the lexeme of the generation, kind and tenant: the index meets it with each term, so that a search costs what
--- its own tenant's texts of that kind cost. Ranked rows are looked at, best first, until enough are visible; how common the
--- terms are is said even when none is.
+-- `owner` is the lexeme of the generation and tenant: the index meets it with each term, so that a search costs what its
+-- own tenant's texts cost. Ranked rows are looked at, best first, until enough are visible; how common the terms are is
+-- said even when none is.
 WITH term AS MATERIALIZED (
     SELECT t.term::tsquery AS query, t.position, seen.rows
     FROM unnest(%(terms)s::text[]) WITH ORDINALITY AS t (term, position)
@@ -10,7 +10,7 @@ WITH term AS MATERIALIZED (
         SELECT count(*) AS rows
         FROM (
             SELECT FROM chunks c
-            WHERE c.lexemes @@ (t.term::tsquery && %(owner)s::tsquery) AND c.level = 'parent'
+            WHERE c.lexemes @@ (t.term::tsquery && %(owner)s::tsquery) AND c.level = {level}
             LIMIT %(bound)s + 1
         ) AS matched
     ) AS seen
@@ -39,7 +39,7 @@ ranked AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT c.chunk_id, c.lexemes
         FROM chunks c
-        WHERE c.lexemes @@ wanted.rare AND c.level = 'parent'
+        WHERE c.lexemes @@ wanted.rare AND c.level = {level}
         OFFSET 0
     ) AS c
     UNION ALL
@@ -48,7 +48,7 @@ ranked AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT c.chunk_id, c.lexemes
         FROM chunks c
-        WHERE c.lexemes @@ wanted.next AND c.level = 'parent'
+        WHERE c.lexemes @@ wanted.next AND c.level = {level}
         LIMIT wanted.room
     ) AS c
 )

@@ -3,7 +3,7 @@ SELECT (
     SELECT count(*)
     FROM (
         SELECT FROM chunks c
-        WHERE c.lexemes @@ (t.term::tsquery && %(owner)s::tsquery) AND c.level = 'parent'
+        WHERE c.lexemes @@ (t.term::tsquery && %(owner)s::tsquery) AND c.level = {level}
         LIMIT %(bound)s + 1
     ) AS matched
 )::integer AS rows

@@ -48,5 +48,5 @@ def test_a_document_is_under_every_directory_of_its_id(doc_id: str, expected: li
 
 
 def test_the_lexeme_of_an_owner_is_quoted() -> None:
-    assert postgres_scope.owner("acme", "g1", "document") == "'@g1/document/acme'"
-    assert postgres_scope.owner("acme", "g'1", "qa") == "'@g''1/qa/acme'"
+    assert postgres_scope.owner("acme", "g1") == "'@g1/acme'"
+    assert postgres_scope.owner("acme", "g'1") == "'@g''1/acme'"
