@@ -35,4 +35,4 @@ async def search(query: PreparedQuery, deps: Deps) -> Found:
     return Found(found[0], questions=found[1] if len(found) > 1 else (), model=deps.embedder.model)
 
 
-RETRIEVE_DENSE = retrieval("dense", summary="nearest chunks by meaning", search=search)
+RETRIEVE_DENSE = retrieval("dense", summary="nearest chunks, and questions of Q&A pairs, by meaning", search=search)

@@ -27,4 +27,4 @@ async def search(query: PreparedQuery, deps: Deps) -> Found:
     return Found(found.hits, frequencies=found.frequencies, counted=found.counted)
 
 
-RETRIEVE_FULLTEXT = retrieval("fulltext", summary="passages by shared words, headings first", search=search)
+RETRIEVE_FULLTEXT = retrieval("fulltext", summary="passages of documents by shared words", search=search)
