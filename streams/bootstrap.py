@@ -18,6 +18,7 @@ from streams.adapters.qdrant import QdrantVectors
 from streams.adapters.redis_answers import RedisAnswers
 from streams.adapters.text_index import PostgresTextIndex
 from streams.adapters.versions import PostgresVersions
+from streams.domain import chunking
 from streams.processor import Processor
 from streams.processors import (
     chunk,
@@ -29,6 +30,7 @@ from streams.processors import (
     publish_version,
     retrieve_dense,
     retrieve_fulltext,
+    retrieve_qa,
     retrieve_sparse,
 )
 from streams.processors.answer_cache import AnswerFinder, AnswerKeeper
@@ -113,7 +115,11 @@ class Resources:
             given = self.settings
             main, also = embedders.wanted(await generations.find(), main=given.embedder, also=given.embed_also)
             await generations.ensure(
-                model=main.name, dimension=main.dimension, also=also, average_length=AVERAGE_LENGTH
+                model=main.name,
+                dimension=main.dimension,
+                also=also,
+                average_length=AVERAGE_LENGTH,
+                chunker=chunking.CHUNKER,
             )
             return generations, _nothing
 
@@ -191,6 +197,10 @@ async def _retrieve_fulltext(of: Resources) -> retrieve_fulltext.Deps:
     return retrieve_fulltext.Deps(texts=PostgresTextIndex(pool=await of.pool("reads")))
 
 
+async def _retrieve_qa(of: Resources) -> retrieve_qa.Deps:
+    return retrieve_qa.Deps(texts=PostgresTextIndex(pool=await of.pool("reads")), profiles=of.profiles)
+
+
 async def _fuse(of: Resources) -> fuse.Deps:
     await of.generations()
     passages, answers = PostgresPassages(pool=await of.pool("reads")), await of.answers()
@@ -214,5 +224,6 @@ _DEPS: Mapping[str, Callable[[Resources], Awaitable[Any]]] = {
     "retrieve-dense": _retrieve_dense,
     "retrieve-sparse": _retrieve_sparse,
     "retrieve-fulltext": _retrieve_fulltext,
+    "retrieve-qa": _retrieve_qa,
     "fuse": _fuse,
 }

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schemas.chunks import Level, SparseVector, VectorBatch
-from schemas.documents import DocKey, Receipt
+from schemas.documents import DocKey, Kind, Receipt
 from schemas.queries import Hit
 from streams.domain.generation import Generation
 from streams.domain.lexemes import TextFound, TextRow
@@ -74,11 +74,16 @@ class VersionStore(Protocol):
 class TextIndex(Protocol):
     """Chunk texts and their full-text index. Raises StoreUnavailable."""
 
-    async def write(self, key: DocKey, version: int, generation: str, rows: Sequence[TextRow]) -> bool:
+    async def write(self, key: DocKey, version: int, generation: str, rows: Sequence[TextRow], *, kind: Kind) -> bool:
         """Write chunks of a pending version; false when the version is superseded and nothing was written."""
 
-    async def search(self, scope: Scope, terms: Sequence[str], limit: int) -> TextFound:
-        """Return the live parents that share any of the `terms`, best first, by cover density rank."""
+    async def search(
+        self, scope: Scope, terms: Sequence[str], limit: int, *, kind: Kind, prefix: bool = False
+    ) -> TextFound:
+        """Return the live parents of a kind that share any of the `terms`, best first, by cover density rank.
+
+        With `prefix` a word that begins with a term counts as that term.
+        """
 
 
 class PassageReader(Protocol):

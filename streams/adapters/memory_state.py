@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from schemas.chunks import Chunk
-from schemas.documents import DocKey, DocumentChange
+from schemas.documents import DocKey, DocumentChange, Kind
 from streams.domain.lexemes import TextRow
 from streams.domain.scope import Scope
 
@@ -58,6 +58,7 @@ class State:
     documents: dict[tuple[str, DocKey], Document] = field(default_factory=dict)
     deletions: dict[DocKey, int] = field(default_factory=dict)
     texts: dict[str, TextRow] = field(default_factory=dict)
+    kinds: dict[str, Kind] = field(default_factory=dict)  # of the texts
     epochs: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
 
     def document(self, key: DocKey, generation: str) -> Document:

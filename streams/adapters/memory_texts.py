@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from schemas.documents import DocKey
+from schemas.chunks import Chunk
+from schemas.documents import DocKey, Kind
 from schemas.queries import Filters, Hit
 from streams.adapters.memory_state import State
 from streams.adapters.memory_versions import open_to
@@ -29,35 +30,39 @@ class MemoryTextIndex:
     def __init__(self, state: State) -> None:
         self._state = state
 
-    async def write(self, key: DocKey, version: int, generation: str, rows: Sequence[TextRow]) -> bool:
+    async def write(self, key: DocKey, version: int, generation: str, rows: Sequence[TextRow], *, kind: Kind) -> bool:
         """Keep chunks that are not there yet."""
         if not open_to(self._state.document(key, generation), version):
             return False
         for row in rows:
             self._state.texts.setdefault(row.id, row)
+            self._state.kinds.setdefault(row.id, kind)
         return True
 
-    async def search(self, scope: Scope, terms: Sequence[str], limit: int) -> TextFound:
-        """Return up to `limit` visible parents that share any of the terms, best first."""
-        wanted = set(_positions(lexemes.tsquery(list(dict.fromkeys(terms)))))
+    async def search(
+        self, scope: Scope, terms: Sequence[str], limit: int, *, kind: Kind, prefix: bool = False
+    ) -> TextFound:
+        """Return up to `limit` visible parents of a kind that share any of the terms, best first."""
+        terms = [term for term in terms if lexemes.tsquery([term])]
+        if not terms or limit < 1:
+            return TextFound(hits=[])
+        wanted = [word for term in terms for word in _positions(lexemes.tsquery([term]))]
         parents = {
             chunk.id
             for _, version in self._state.visible(scope)
             for chunk in version.chunks
-            if chunk.level == "parent" and chunk.id in self._state.texts
+            if self._is_passage(chunk, kind)
         }
-        scored = [(chunk_id, _rank(self._state.texts[chunk_id].lexemes, wanted)) for chunk_id in parents]
+        scored = [(chunk_id, _rank(self._state.texts[chunk_id].lexemes, wanted, prefix)) for chunk_id in parents]
         hits = [Hit(chunk_id=chunk_id, score=score) for chunk_id, score in scored if score is not None]
-        if limit < 1 or not hits:
-            return TextFound(hits=[], counted=len(self._owned(scope)))
-        owned = [set(_positions(row.lexemes)) for row in self._owned(scope)]
+        owned = [list(_positions(row.lexemes)) for row in self._owned(scope, kind)]
         return TextFound(
             hits=sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))[:limit],
-            frequencies=tuple(sum(set(_positions(lexemes.tsquery([term]))) <= has for has in owned) for term in terms),
+            frequencies=tuple(sum(any(_is(has, word, prefix) for has in words) for words in owned) for word in wanted),
             counted=len(owned),
         )
 
-    def _owned(self, scope: Scope) -> list[TextRow]:
+    def _owned(self, scope: Scope, kind: Kind) -> list[TextRow]:
         """Return the passages of a tenant, visible or not: they weigh words, and are not shown."""
         ids = {
             chunk.id
@@ -65,9 +70,12 @@ class MemoryTextIndex:
             if (generation, key.tenant) == (scope.generation, scope.tenant)
             for version in document.versions.values()
             for chunk in version.chunks
-            if chunk.level == "parent" and chunk.id in self._state.texts
+            if self._is_passage(chunk, kind)
         }
         return [self._state.texts[chunk_id] for chunk_id in sorted(ids)]
+
+    def _is_passage(self, chunk: Chunk, kind: Kind) -> bool:
+        return chunk.level == "parent" and self._state.kinds.get(chunk.id) == kind
 
 
 class MemoryPassages:
@@ -174,12 +182,17 @@ def _positions(literal: str) -> dict[str, dict[int, str]]:
     return read
 
 
-def _rank(literal: str, wanted: set[str]) -> float | None:
+def _is(has: str, word: str, prefix: bool) -> bool:
+    return has.startswith(word) if prefix else has == word
+
+
+def _rank(literal: str, wanted: Sequence[str], prefix: bool) -> float | None:
     """Return ts_rank_cd for an OR of terms; none without a match.
 
     Every occurrence is a cover of its own, of length one, so that the rank is the sum of the weights of all positions.
     """
-    matched = {word: places for word, places in _positions(literal).items() if word in wanted}
+    has = _positions(literal)
+    matched = {word: places for word, places in has.items() if any(_is(word, each, prefix) for each in wanted)}
     if not matched:
         return None
     labels = {position: label for places in matched.values() for position, label in places.items()}

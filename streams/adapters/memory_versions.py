@@ -91,6 +91,7 @@ class MemoryVersions:
                 await remove(unwanted)
             for chunk_id in unwanted:
                 self._state.texts.pop(chunk_id, None)
+                self._state.kinds.pop(chunk_id, None)
             document.garbage.clear()
 
 
@@ -100,6 +101,7 @@ class MemoryGenerations:
     def __init__(self, state: State) -> None:
         self._state = state
         self._live: Generation | None = None
+        self._chunker = ""
 
     async def live(self) -> Generation:
         """Return the live generation."""
@@ -122,9 +124,13 @@ class MemoryGenerations:
         chunker: str = "",
     ) -> Generation:
         """Return the live generation, making the first one."""
-        made = Generation(id=id, model=model, dimension=dimension, average_length=average_length, also=tuple(also))
-        self._live = self._live or made
+        if self._live is None:
+            self._live = Generation(
+                id=id, model=model, dimension=dimension, average_length=average_length, also=tuple(also)
+            )
+            self._chunker = chunker
         postgres_generations.check(self._live, model=model, dimension=dimension, also=also)
+        postgres_generations.check_chunker(self._live, self._chunker, chunker)
         return self._live
 
     async def counts(self, generation: str) -> tuple[TenantCounts, ...]:

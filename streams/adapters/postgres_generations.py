@@ -55,17 +55,19 @@ class PostgresGenerations:
         id: str = FIRST,
         chunker: str = "",
     ) -> Generation:
-        """Return the live generation, making the first one; raise ConfigurationError when other models made it.
+        """Return the live generation, making the first one; raise ConfigurationError when it was made otherwise.
 
-        The average length of one that is there stays as it is.
+        The average length of one that is there stays as it is. Without `chunker` its cutting is not looked at.
         """
         made: dict[str, Any] = {"id": id, "model": model, "dimension": dimension, "chunker": chunker}
         made["average_length"] = average_length
         made["also"] = Jsonb([asdict(each) for each in also])
         async with postgres.transaction(self._pool, "make the first generation") as connection:
             await connection.execute(sql("generation_insert"), made)
+            row = await (await connection.execute(sql("generation_chunker"))).fetchone()
         live = await self.live()
         check(live, model=model, dimension=dimension, also=also)
+        check_chunker(live, row["chunker"] if row else "", chunker)
         return live
 
     async def counts(self, generation: str) -> tuple[TenantCounts, ...]:
@@ -91,4 +93,13 @@ def check(live: Generation, *, model: str, dimension: int, also: Sequence[Model]
         raise ConfigurationError(
             f"{settings.EMBED_ALSO}: {wants} does not fit the live generation {live.id}, which has {has}; "
             f"vectors are written at ingest: unset it to go on, or use an empty database (another {settings.DATA_DIR})"
+        )
+
+
+def check_chunker(live: Generation, made: str, chunker: str) -> None:
+    """Raise ConfigurationError when a generation was cut by a release whose indexes this one does not read."""
+    if chunker and made != chunker:
+        raise ConfigurationError(
+            f"chunker: the live generation {live.id} was cut by another release (chunker {made!r}, this one has "
+            f"{chunker!r}); publish everything again into an empty database, or a new folder RANKSTREAM_DATA"
         )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from psycopg.rows import DictRow
 
-from schemas.documents import DocKey
+from schemas.documents import DocKey, Kind
 from schemas.queries import Hit
 from streams.adapters import postgres, postgres_scope, versions
 from streams.adapters.postgres import Parameters
@@ -17,8 +18,9 @@ from streams.domain.lexemes import TextFound, TextRow
 from streams.domain.scope import Scope
 
 COUNTED_FOR = 60.0  # seconds
-MOST_COUNTED = 10_000  # tenants
+MOST_COUNTED = 10_000  # kinds of tenants
 RANKED = 2_000  # rows; what ranking costs grows with the rows that match, not with those returned
+FILED: Mapping[Kind, str] = {"document": "parent", "qa": "pair"}  # under which level passages are in their index
 
 
 class PostgresTextIndex:
@@ -26,9 +28,9 @@ class PostgresTextIndex:
 
     def __init__(self, *, pool: postgres.Pool) -> None:
         self._pool = pool
-        self._counted: dict[tuple[str, str], tuple[int, float]] = {}
+        self._counted: dict[tuple[str, str, Kind], tuple[int, float]] = {}
 
-    async def write(self, key: DocKey, version: int, generation: str, rows: Sequence[TextRow]) -> bool:
+    async def write(self, key: DocKey, version: int, generation: str, rows: Sequence[TextRow], *, kind: Kind) -> bool:
         """Insert chunks that are not there yet; a chunk's text follows from its id and is never updated."""
         owner = postgres_scope.owner(key.tenant, generation)
         async with postgres.transaction(self._pool, "write texts") as connection:
@@ -43,7 +45,7 @@ class PostgresTextIndex:
                             "id": row.id,
                             "document": document,
                             "tenant": key.tenant,
-                            "level": row.level,
+                            "level": FILED[kind] if row.level == "parent" else row.level,
                             "heading_path": list(row.heading_path),
                             "body": row.body,
                             "lexemes": f"{row.lexemes} {owner}" if row.level == "parent" else "",
@@ -54,8 +56,10 @@ class PostgresTextIndex:
                 )
         return True
 
-    async def search(self, scope: Scope, terms: Sequence[str], limit: int) -> TextFound:
-        """Return up to `limit` live parents that share any of the terms, best first.
+    async def search(
+        self, scope: Scope, terms: Sequence[str], limit: int, *, kind: Kind, prefix: bool = False
+    ) -> TextFound:
+        """Return up to `limit` live parents of a kind that share any of the terms, best first.
 
         The score is Postgres' cover density rank with a heading's lexemes (weight A) at 1.0 and the body's (D) at 0.1.
         """
@@ -63,53 +67,62 @@ class PostgresTextIndex:
         if not terms or limit < 1:
             return TextFound(hits=[])
         parameters = postgres_scope.visible(scope) | {
-            "terms": [lexemes.tsquery([term]) for term in terms],
-            "query": lexemes.tsquery(list(dict.fromkeys(terms))),
+            "terms": [lexemes.tsquery([term], prefix=prefix) for term in terms],
+            "query": lexemes.tsquery(terms, prefix=prefix),
             "owner": postgres_scope.owner(scope.tenant, scope.generation),
             "bound": RANKED,
             "limit": limit,
         }
-        rows = [] if _narrowed(scope) else await self._read("search", scope.tenant, parameters)
-        frequencies: list[int] = rows[0]["frequencies"] if rows else []
-        # Where most of what was ranked is not visible, the bound may have kept out what is.
-        if len(rows) < limit and (not rows or rows[0]["ranked"] >= RANKED):
-            rows = await self._read("search_narrowed", scope.tenant, parameters)
-        if rows and not frequencies:
-            frequencies = [row["rows"] for row in await self._read("search_frequencies", scope.tenant, parameters)]
-        counted = await self._count(scope, parameters)
+        if _narrowed(scope):
+            rows = await self._read("search_narrowed", kind, parameters)
+            frequencies = [row["rows"] for row in await self._read("search_frequencies", kind, parameters)]
+        else:
+            rows = await self._read("search", kind, parameters)
+            ranked, frequencies = rows[0]["ranked"], rows[0]["frequencies"]
+            rows = [row for row in rows if row["chunk_id"] is not None]
+            # Where most of what was ranked is not visible, the bound may have kept out what is.
+            if len(rows) < limit and ranked >= RANKED:
+                rows = await self._read("search_narrowed", kind, parameters)
+        counted = await self._count(scope, kind, parameters)
         return TextFound(
             hits=[Hit(chunk_id=row["chunk_id"], score=row["score"]) for row in rows],
             frequencies=tuple(_estimated(rows, counted) for rows in frequencies),
             counted=counted,
         )
 
-    async def _count(self, scope: Scope, parameters: Parameters) -> int:
-        """Return how many passages a tenant has, asked for once in a while: it only weighs words."""
-        key = (scope.tenant, scope.generation)
+    async def _count(self, scope: Scope, kind: Kind, parameters: Parameters) -> int:
+        """Return how many passages of a kind a tenant has, asked for once in a while: it only weighs words."""
+        key = (scope.tenant, scope.generation, kind)
         known, until = self._counted.get(key, (0, 0.0))
         if time.monotonic() < until:
             return known
-        rows = await self._read("search_passages", scope.tenant, parameters)
+        rows = await self._read("search_passages", kind, parameters)
         if len(self._counted) >= MOST_COUNTED:
             self._counted.clear()
         self._counted[key] = (int(rows[0]["passages"]), time.monotonic() + COUNTED_FOR)
         return self._counted[key][0]
 
-    async def _read(self, name: str, tenant: str, parameters: Parameters) -> list[DictRow]:
+    async def _read(self, name: str, kind: Kind, parameters: Parameters) -> list[DictRow]:
         return await postgres.read(
             self._pool,
             "search texts",
-            tenant=tenant,
-            statement=postgres.sql(name),
+            tenant=parameters["tenant"],
+            statement=statement(name, kind),
             parameters=parameters,
             # Which of words and filters is the rarer is a matter of their values.
             prepare=None if name == "search" else False,
         )
 
 
+@functools.cache
+def statement(name: str, kind: Kind) -> bytes:
+    """Return a search statement for passages of a kind; the planner must see the level to know which index has them."""
+    return postgres.sql(name).replace(b"{level}", f"'{FILED[kind]}'".encode())
+
+
 def _narrowed(scope: Scope) -> bool:
     filters = scope.filters
-    return any((filters.sources, filters.tags, filters.directory, filters.kinds))
+    return any((filters.sources, filters.tags, filters.directory))
 
 
 def _estimated(rows: int, counted: int) -> int:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from schemas.chunks import Chunk
     from streams.domain.versions import VersionView
 
-INDENT = {"document": 2, "parent": 2, "child": 6}  # columns: a child is a piece of the parent above it
+# Columns: a child is a piece of the parent above it, a question leads to it.
+INDENT = {"document": 2, "parent": 2, "child": 6, "question": 6}
 
 
 @click.command("show", short_help="Show a document as it is indexed.")

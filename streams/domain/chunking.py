@@ -1,7 +1,8 @@
 """Documents to chunks: one for the document, one for each section (parent), and pieces of long ones (children).
 
-A section that fits the embedder has no children: it is embedded itself and is its own evidence. Limits hold for the
-whole text of a chunk, heading path included.
+A section that fits the embedder has no children: it is embedded itself and is its own evidence. A Q&A pair has, beside
+its parent, a chunk of its question alone: the answer must not blur what it is near to. Limits hold for the whole text
+of a chunk, heading path included.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ from streams.domain.identity import chunk_id
 from streams.domain.markup import FrontMatter, split_front_matter
 from streams.domain.normalise import normalise_text
 
+# How texts are cut and marked for the indexes; raised when an index made before no longer fits.
+CHUNKER = "2"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
@@ -29,6 +33,7 @@ class Limits:
     parent_target: int = 3_000  # of the parts of a section that is longer than `parent_max`
     repeat_max: int = 200  # a last paragraph up to this long is repeated at the start of the next part
     # The smallest embedder reads 256 word pieces: of technical pages, 9 in 100 chunks of this size have more.
+    # A pair's question, alone, is cut here too.
     child_max: int = 900
     child_target: int = 650
     document_max: int = 900
@@ -69,8 +74,9 @@ def text_of(change: DocumentChange, generation: str) -> DocumentText:
 def cut(document: DocumentText, *, limits: Limits | None = None) -> tuple[Chunk, ...]:
     """Return a document's chunks in reading order: the document-level one, then each parent and its children.
 
-    A document without text has none. A Q&A pair is one parent, headed by its question; an answer beyond the limit is
-    cut into several. The same text gives the same ids, and an edit changes those of the chunks it touches.
+    A document without text has none. A Q&A pair is one parent, headed by its question, and the question alone; an
+    answer beyond the limit is cut into several parents. The same text gives the same ids, and an edit changes those of
+    the chunks it touches.
     """
     limits = limits or Limits()
     numbered = _Numbered(document)
@@ -115,7 +121,8 @@ class _Numbered:
         key = (level, path, body)
         identity = chunk_id(
             generation=self._document.generation,
-            level=level,
+            # What a chunk is filed under never changes: a page that becomes a pair has other chunks.
+            level=level if self._document.kind == "document" else f"{self._document.kind} {level}",
             tenant=self._document.tenant,
             source=self._document.source,
             doc_id=self._document.doc_id,
@@ -167,8 +174,12 @@ def _qa(numbered: _Numbered, question: str, answer: str, limits: Limits) -> Iter
     blocks = sections.of_plain_text(answer)[0].blocks
     if question and path[0] != question:
         blocks = (Block(kind="text", text=question), *blocks)
-    for part, repeated in _parts(path, blocks, limits):
-        yield numbered.chunk("parent", path, joined([*repeated, *part]))
+    for number, (part, repeated) in enumerate(_parts(path, blocks, limits)):
+        parent = numbered.chunk("parent", path, joined([*repeated, *part]))
+        yield parent
+        if number == 0 and question:
+            alone = by_sentences(question, target=limits.child_max, limit=limits.child_max)[0]
+            yield numbered.chunk("question", (), alone, parent.id)
 
 
 def _document(

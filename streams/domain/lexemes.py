@@ -20,11 +20,11 @@ _HEADING_GAP = 8  # positions between headings and body: a cover that spans both
 
 @dataclass(frozen=True, kw_only=True)
 class TextFound:
-    """What a full-text search found, and how common each of its terms is among the tenant's passages."""
+    """What a full-text search found, and how common each of its terms is among the tenant's passages of that kind."""
 
     hits: list[Hit]
     frequencies: tuple[int, ...] = ()  # passages that have each term, in the order asked; empty: not known
-    counted: int = 0  # the tenant's passages
+    counted: int = 0  # the tenant's passages of that kind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,9 +58,13 @@ def tsvector(heading_path: Sequence[str], body: str, language: str) -> str:
     return " ".join(lexemes)
 
 
-def tsquery(terms: Iterable[str]) -> str:
-    """Return a tsquery literal that any one of the `terms` satisfies; "" for none. Any text is safe as a term."""
-    return " | ".join(dict.fromkeys(quote(term) for term in terms if term.strip("\0")))
+def tsquery(terms: Iterable[str], *, prefix: bool = False) -> str:
+    """Return a tsquery literal that any one of the `terms` satisfies; "" for none. Any text is safe as a term.
+
+    With `prefix` a term is also satisfied by a word that begins with it.
+    """
+    ending = ":*" if prefix else ""
+    return " | ".join(dict.fromkeys(f"{quote(term)}{ending}" for term in terms if term.strip("\0")))
 
 
 def quote(term: str) -> str:

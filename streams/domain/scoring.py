@@ -50,14 +50,18 @@ def score(
 
 
 def _evidence(query: PreparedQuery, results: Mapping[Leg, LegResult], found: Candidates) -> Evidence:
-    counted = results.get("fulltext")
+    # Each text leg counts its own kind of passage.
+    texts: tuple[Leg, ...] = ("fulltext", "qa")
+    counts = [results[leg] for leg in texts if leg in results and len(results[leg].frequencies) == len(query.terms)]
     return Evidence(
         candidates=len(found.passages),
         asked=query.candidates,
         lists=found.lists,
         terms=[passage.terms for passage in found.passages],
         idf=relevance.inverse_document_frequency(
-            counted.frequencies if counted else (), counted.counted if counted else 0, len(query.terms)
+            [sum(of) for of in zip(*(each.frequencies for each in counts), strict=True)],
+            sum(each.counted for each in counts),
+            len(query.terms),
         ),
     )
 

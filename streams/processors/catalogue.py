@@ -12,8 +12,9 @@ from streams.processors.prepare import PREPARE
 from streams.processors.publish_version import PUBLISH_VERSION
 from streams.processors.retrieve_dense import RETRIEVE_DENSE
 from streams.processors.retrieve_fulltext import RETRIEVE_FULLTEXT
+from streams.processors.retrieve_qa import RETRIEVE_QA
 from streams.processors.retrieve_sparse import RETRIEVE_SPARSE
 
 INGEST: tuple[Processor, ...] = (CHUNK, EMBED, INDEX_VECTORS, INDEX_TEXT, PUBLISH_VERSION)
-QUERY: tuple[Processor, ...] = (PREPARE, RETRIEVE_DENSE, RETRIEVE_SPARSE, RETRIEVE_FULLTEXT, FUSE)
+QUERY: tuple[Processor, ...] = (PREPARE, RETRIEVE_DENSE, RETRIEVE_SPARSE, RETRIEVE_FULLTEXT, RETRIEVE_QA, FUSE)
 ALL: tuple[Processor, ...] = INGEST + QUERY

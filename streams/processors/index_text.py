@@ -33,7 +33,7 @@ async def handle(batch: ChunkBatch, deps: Deps) -> Sequence[Outgoing]:
         )
         for chunk in batch.chunks
     ]
-    if not await deps.texts.write(batch.key, batch.version, batch.generation, rows):
+    if not await deps.texts.write(batch.key, batch.version, batch.generation, rows, kind=batch.kind):
         return ()
     return [parts.receipt(batch, "text")]
 

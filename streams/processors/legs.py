@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from schemas.dead_letters import ErrorClass
+from schemas.documents import Kind
 from schemas.queries import Hit, Leg, LegResult, LegStatus, PreparedQuery
 from streams.errors import NoVectors
 from streams.processor import Failure, OnFailure, Processor
@@ -15,6 +16,9 @@ from streams.wire import Outgoing
 from topics import catalogue
 
 log = logging.getLogger(__name__)
+
+NO_WORDS = "no words in the question"
+OTHER_KINDS = "filtered out by kinds"
 
 Search = Callable[[PreparedQuery, Any], Awaitable["Found"]]
 
@@ -26,16 +30,23 @@ class Found:
         self,
         hits: Sequence[Hit] = (),
         *,
+        questions: Sequence[Hit] = (),
         skipped: str | None = None,
         model: str | None = None,
         frequencies: Sequence[int] = (),
         counted: int = 0,
     ) -> None:
         self.hits = tuple(hits)
+        self.questions = tuple(questions)
         self.skipped = skipped
         self.model = model
         self.frequencies = tuple(frequencies)
         self.counted = counted
+
+
+def looks_at(query: PreparedQuery, kind: Kind) -> bool:
+    """Tell whether the caller's filters leave anything of a kind."""
+    return not query.filters.kinds or kind in query.filters.kinds
 
 
 def retrieval(leg: Leg, *, summary: str, search: Search) -> Processor:
@@ -46,13 +57,14 @@ def retrieval(leg: Leg, *, summary: str, search: Search) -> Processor:
             return ()
         begun = time.perf_counter()
         found = await search(query, deps)
-        status: LegStatus = "skipped" if found.skipped else "ok" if found.hits else "empty"
+        status: LegStatus = "skipped" if found.skipped else "ok" if found.hits or found.questions else "empty"
         result = LegResult(
             query_id=query.query_id,
             ticket=query.ticket,
             leg=leg,
             status=status,
             hits=found.hits,
+            questions=found.questions,
             reason=found.skipped,
             milliseconds=(time.perf_counter() - begun) * 1000,
             model=found.model,

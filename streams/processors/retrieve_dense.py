@@ -1,7 +1,8 @@
-"""retrieve-dense: embeds a question once and searches the dense vectors."""
+"""retrieve-dense: embeds a question once and searches chunks, and the questions of Q&A pairs, with its vector."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ from schemas.queries import PreparedQuery
 from streams.domain import normalise, scope
 from streams.domain.profile import Profile
 from streams.ports import Embedder, VectorIndex
-from streams.processors.legs import Found, retrieval
+from streams.processors.legs import Found, looks_at, retrieval
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,14 +23,17 @@ class Deps:
 
 
 async def search(query: PreparedQuery, deps: Deps) -> Found:
-    """Return the chunks nearest to the question, by cosine."""
+    """Return the chunks nearest to the question, by cosine; with the leg `qa`, the nearest questions of pairs too."""
     embedder = await deps.embedder(query.embedder)
-    vector = (await embedder.embed_queries([normalise.for_model(query.expanded or query.text)]))[0]
-    levels = deps.profiles[query.profile].levels
-    hits = await deps.vectors.search_dense(
-        scope.of(query), vector.tolist(), levels, query.candidates, model=embedder.model
+    vector = (await embedder.embed_queries([normalise.for_model(query.expanded or query.text)]))[0].tolist()
+    profile, where = deps.profiles[query.profile], scope.of(query)
+    lists = [profile.levels]
+    if "qa" in profile.legs and looks_at(query, "qa"):
+        lists.append(("question",))
+    found = await asyncio.gather(
+        *(deps.vectors.search_dense(where, vector, each, query.candidates, model=embedder.model) for each in lists)
     )
-    return Found(hits, model=embedder.model)
+    return Found(found[0], questions=found[1] if len(found) > 1 else (), model=embedder.model)
 
 
-RETRIEVE_DENSE = retrieval("dense", summary="nearest chunks by meaning", search=search)
+RETRIEVE_DENSE = retrieval("dense", summary="nearest chunks, and questions of Q&A pairs, by meaning", search=search)

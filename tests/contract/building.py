@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from schemas.chunks import Chunk, ChunkVectors, SparseVector, VectorBatch
+from schemas.chunks import Chunk, ChunkVectors, Level, SparseVector, VectorBatch
 from schemas.documents import DocKey, DocumentChange, Receipt
 from streams.domain import bm25, identity, lexemes
 from streams.domain.lexemes import TextRow
@@ -36,17 +36,22 @@ def deletion(version: int, **fields: Any) -> DocumentChange:
 
 
 def cut(of: DocumentChange, generation: str = GENERATION) -> tuple[Chunk, ...]:
-    """A parent and a child for each passage; equal passages of one document have equal ids."""
+    """A parent and a child for each passage; equal passages of one document have equal ids.
+
+    A pair's parents have a question each in place of a child.
+    """
     chunks = []
+    small: Level = "question" if of.kind == "qa" else "child"
+    levels: tuple[Level, ...] = ("parent", small)
     for passage in filter(None, (part.strip() for part in of.content.split("|"))):
         names = {"generation": generation, "tenant": of.tenant, "source": of.source, "doc_id": of.doc_id}
         parent, child = (
-            identity.chunk_id(**names, level=level, heading_path=(of.title,), body=passage, occurrence=0)
-            for level in ("parent", "child")
+            identity.chunk_id(**names, level=f"{of.kind} {level}", heading_path=(of.title,), body=passage, occurrence=0)
+            for level in levels
         )
         chunks += [
             Chunk(id=parent, level="parent", heading_path=(of.title,), body=passage, parent_id=parent),
-            Chunk(id=child, level="child", heading_path=(of.title,), body=passage, parent_id=parent),
+            Chunk(id=child, level=small, heading_path=(of.title,), body=passage, parent_id=parent),
         ]
     return tuple(chunks)
 

@@ -34,7 +34,8 @@ class Stores:
         self, change: DocumentChange, chunks: Sequence[Chunk], embed: Sequence[Chunk] | None = None
     ) -> None:
         """Write texts and vectors of chunks, as the two writers do: not at all for a superseded version."""
-        await self.texts.write(change.key, change.version, building.GENERATION, building.text_rows(chunks))
+        rows = building.text_rows(chunks)
+        await self.texts.write(change.key, change.version, building.GENERATION, rows, kind=change.kind)
         async with self.versions.hold(change.key, change.version, building.GENERATION) as wanted:
             if wanted:
                 await self.vectors.upsert(building.vector_batch(change, chunks if embed is None else embed))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 
-from schemas.documents import DocKey
+from schemas.documents import DocKey, Kind
 from schemas.queries import Filters
 from tests.contract.building import KEY, change, cut, deletion, scope
 from tests.contract.stores import Stores
@@ -15,8 +17,9 @@ async def visible(stores: Stores, **fields: object) -> set[str]:
     where = scope(**fields)
     every = sorted(await stores.vector_ids("g1"))
     by_id = {passage.doc_id for passage in (await stores.passages.resolve(where, every)).values()}
+    documents, pairs = [(await stores.texts.search(where, ["refund"], 50, kind=kind)).hits for kind in get_args(Kind)]
     for hits in (
-        (await stores.texts.search(where, ["refund"], 50)).hits,
+        [*documents, *pairs],
         await stores.vectors.search_dense(where, [1.0] * 64, ("parent",), 50),
     ):
         found = await stores.passages.resolve(where, [hit.chunk_id for hit in hits])
@@ -32,7 +35,7 @@ async def test_a_tenant_never_sees_the_document_of_another_with_the_same_name(st
     both = [chunk.id for chunk in (*cut(mine), *cut(theirs))]
     bodies = {p.body for p in (await stores.passages.resolve(scope(), both)).values()}
     assert bodies == {"refund in 30 days"}
-    assert len((await stores.texts.search(scope(tenant="other"), ["refund"], 10)).hits) == 1
+    assert len((await stores.texts.search(scope(tenant="other"), ["refund"], 10, kind="document")).hits) == 1
     assert await visible(stores, tenant="third") == set()
     views = await stores.passages.describe(DocKey(tenant="other", source="help", doc_id=KEY.doc_id), "g1")
     assert [chunk.body for chunk in views[0].chunks] == ["refund never", "refund never"]
@@ -42,7 +45,7 @@ async def test_generations_do_not_mix(stores: Stores) -> None:
     await stores.put(change(1, "refund"))
     every = sorted(await stores.vector_ids("g1"))
     assert await stores.passages.resolve(scope(generation="g2"), every) == {}
-    assert (await stores.texts.search(scope(generation="g2"), ["refund"], 10)).hits == []
+    assert (await stores.texts.search(scope(generation="g2"), ["refund"], 10, kind="document")).hits == []
     assert await stores.passages.live_versions("acme", "g2", [("help", KEY.doc_id)]) == {}
 
 

@@ -13,11 +13,12 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from schemas.documents import Kind
 from streams.adapters import migrations, postgres, postgres_scope
 from streams.adapters.passages import PostgresPassages
 from streams.adapters.postgres_epochs import PostgresEpochs
 from streams.adapters.postgres_generations import PostgresGenerations
-from streams.adapters.text_index import RANKED, PostgresTextIndex
+from streams.adapters.text_index import FILED, RANKED, PostgresTextIndex, statement
 from streams.adapters.versions import PostgresVersions
 from streams.domain import lexemes
 from streams.embedded import postgres as postgres_server
@@ -31,7 +32,7 @@ from tests.contract.conftest import new_database
 FILL = """
 WITH d AS (
     INSERT INTO documents (generation, tenant, source, doc_id, accepted_version, accepted_hash, live_version)
-    SELECT 'g1', CASE WHEN n <= %(rows)s THEN 'acme' ELSE 'other' END, 'help', 'd' || n, 1, '', 1
+    SELECT 'g1', CASE WHEN n <= %(rows)s THEN 'acme' ELSE 'other' END, 'help', 'd' || n + %(first)s, 1, '', 1
     FROM generate_series(1, %(rows)s * 2) AS n RETURNING id, tenant, substr(doc_id, 2)::int AS n
 ), v AS (
     INSERT INTO document_versions (document, version, tenant, hash, op, kind, title, uri, trust, language, agents,
@@ -40,7 +41,7 @@ WITH d AS (
            CASE WHEN n %% 100 = 50 THEN '{}' ELSE %(agents)s::text[] END, '{}', '{}', '{}', 1, 1, '{}', 'live' FROM d
 ), c AS (
     INSERT INTO chunks (chunk_id, document, tenant, level, heading_path, body, lexemes)
-    SELECT gen_random_uuid(), id, tenant, 'parent', '{}', 'b',
+    SELECT gen_random_uuid(), id, tenant, %(level)s, '{}', 'b',
            ('often:2 word' || n %% 50 || ':3' || CASE WHEN n %% 100 = 1 THEN ' seldom:4' ELSE '' END
             || ' ''@g1/' || tenant || '''')::tsvector
     FROM d RETURNING chunk_id, document
@@ -50,10 +51,13 @@ SELECT document, 1, chunk_id, chunk_id, 'parent', 1 FROM c
 """
 
 
-async def fill(pool: postgres.Pool, rows: int, agents: list[str] | None = None) -> None:
+async def fill(
+    pool: postgres.Pool, rows: int, agents: list[str] | None = None, *, kind: Kind = "document", first: int = 0
+) -> None:
     async with pool.connection() as connection, connection.transaction():
         await connection.execute("SET LOCAL session_replication_role = replica")  # no checks of foreign keys
-        await connection.execute(FILL, {"rows": rows, "agents": agents or []})
+        parameters = {"rows": rows, "agents": agents or [], "level": FILED[kind], "first": first}
+        await connection.execute(FILL, parameters)
     async with pool.connection() as connection:
         await connection.execute("ANALYZE")
 
@@ -182,41 +186,60 @@ async def test_what_postgres_cannot_hold_is_invalid(pool: postgres.Pool) -> None
         await PostgresPassages(pool=pool).resolve(scope(), ["no uuid"])
 
 
-async def test_a_search_among_five_thousand_parents_uses_the_index_below_row_security(pool: postgres.Pool) -> None:
-    await fill(pool, 5_000)
-    for name, terms in (("search", ["often", "word7", "seldom"]), ("search_narrowed", ["seldom"])):
-        plan = await explained(pool, name, terms)
-        assert "Bitmap Index Scan on chunks_lexemes" in plan, plan
+@pytest.mark.parametrize(("kind", "index"), [("document", "chunks_lexemes"), ("qa", "chunks_pairs")])
+async def test_a_search_among_five_thousand_parents_uses_the_index_below_row_security(
+    pool: postgres.Pool, kind: Kind, index: str
+) -> None:
+    await fill(pool, 5_000, kind=kind)
+    for name, terms, prefix in (
+        ("search", ["often", "word7", "seldom"], False),
+        ("search_narrowed", ["seldom"], False),
+        ("search_frequencies", ["seldom"], False),
+        ("search", ["oft", "word7", "sel"], True),
+        ("search_narrowed", ["sel"], True),
+        ("search_frequencies", ["sel"], True),
+    ):
+        plan = await explained(pool, name, terms, kind=kind, prefix=prefix)
+        assert f"Bitmap Index Scan on {index}" in plan, plan
+        assert plan.count("Bitmap Index Scan on") == plan.count(f"Bitmap Index Scan on {index}"), plan
         assert "Seq Scan on chunks" not in plan, plan
         assert "Index Cond: (lexemes @@" in plan, plan
 
 
-async def explained(pool: postgres.Pool, name: str, terms: list[str]) -> str:
+async def explained(pool: postgres.Pool, name: str, terms: list[str], *, kind: Kind, prefix: bool) -> str:
     parameters = postgres_scope.visible(scope()) | {
-        "terms": [lexemes.tsquery([term]) for term in terms],
-        "query": lexemes.tsquery(terms),
+        "terms": [lexemes.tsquery([term], prefix=prefix) for term in terms],
+        "query": lexemes.tsquery(terms, prefix=prefix),
         "owner": postgres_scope.owner("acme", "g1"),
         "bound": RANKED,
         "limit": 30,
     }
-    explain = b"EXPLAIN (COSTS OFF) " + postgres.sql(name)
+    explain = b"EXPLAIN (COSTS OFF) " + statement(name, kind)
     rows = await postgres.read(pool, "explain", tenant="acme", statement=explain, parameters=parameters)
     return "\n".join(row["QUERY PLAN"] for row in rows)
 
 
 async def test_rare_words_are_found_among_more_common_ones_than_are_ranked(pool: postgres.Pool) -> None:
     await fill(pool, 3_000)
+    await fill(pool, 30, kind="qa", first=6_000)
     texts = PostgresTextIndex(pool=pool)
-    hits = (await texts.search(scope(), ["often", "seldom"], 40)).hits
+    hits = (await texts.search(scope(), ["often", "seldom"], 40, kind="document")).hits
     # Thirty have both words; the others have the common one.
     assert [round(hit.score, 4) for hit in hits] == [0.2] * 30 + [0.1] * 10
-    assert len((await texts.search(scope(), ["often"], RANKED + 100)).hits) == RANKED
+    for terms, prefix in ((["often"], False), (["oft"], True)):
+        found = await texts.search(scope(), terms, RANKED + 100, kind="document", prefix=prefix)
+        assert len(found.hits) == RANKED
+    hits = (await texts.search(scope(), ["oft", "sel"], 40, kind="document", prefix=True)).hits
+    assert [round(hit.score, 4) for hit in hits] == [0.2] * 30 + [0.1] * 10
+    # Pairs have a bound of their own, and words of their own.
+    found = await texts.search(scope(), ["oft", "word7", "sel"], 40, kind="qa", prefix=True)
+    assert (len(found.hits), found.frequencies, found.counted) == (30, (30, 1, 1), 30)
 
 
 async def test_an_agent_who_sees_one_in_a_hundred_still_finds_them(pool: postgres.Pool) -> None:
     await fill(pool, 4_000, agents=["bot"])
-    assert len((await PostgresTextIndex(pool=pool).search(scope(), ["often"], 30)).hits) == 30
-    assert len((await PostgresTextIndex(pool=pool).search(scope(), ["often"], 100)).hits) == 40
+    assert len((await PostgresTextIndex(pool=pool).search(scope(), ["often"], 30, kind="document")).hits) == 30
+    assert len((await PostgresTextIndex(pool=pool).search(scope(), ["often"], 100, kind="document")).hits) == 40
 
 
 async def test_a_forgotten_filter_still_shows_one_tenant_only(pool: postgres.Pool) -> None:
@@ -248,7 +271,7 @@ async def test_a_user_without_privileges_gets_the_explicit_filter_alone_and_is_t
         pool = await postgres.open_pool(plain)
         await PostgresVersions(pool=pool).accept(candidate(change(1, "a")))
         assert await PostgresPassages(pool=pool).resolve(scope(), [candidate(change(1, "a")).chunks[0].id]) == {}
-        assert (await PostgresTextIndex(pool=pool).search(scope(), ["a"], 3)).hits == []
+        assert (await PostgresTextIndex(pool=pool).search(scope(), ["a"], 3, kind="document")).hits == []
         await pool.close()
         await admin.execute(sql.SQL("DROP OWNED BY {}").format(sql.Identifier(user)))
         await admin.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(user)))
@@ -276,7 +299,11 @@ async def test_writers_of_the_same_chunks_do_not_block_each_other_for_good(pool:
         await store.accept(candidate(version))
     rows = text_rows(candidate(versions[0]).chunks)
     results = await asyncio.gather(
-        *(texts.write(KEY, number, "g1", list(order)) for number in (1, 2) for order in (rows, reversed(rows)))
+        *(
+            texts.write(KEY, number, "g1", list(order), kind="document")
+            for number in (1, 2)
+            for order in (rows, reversed(rows))
+        )
     )
     assert results == [True] * 4
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from schemas.chunks import SparseVector
+from schemas.queries import Filters
 from streams.domain import bm25
 from streams.errors import ConfigurationError, Invalid
 from tests.contract.building import change, cut, dense, encoded, scope, sparse, vector_batch
@@ -33,6 +34,24 @@ async def test_levels_narrow_a_dense_search(stores: Stores) -> None:
     assert [h.chunk_id for h in await stores.vectors.search_dense(scope(), [1.0] * 64, ("parent",), 9)] == [parent.id]
     both = await stores.vectors.search_dense(scope(), [1.0] * 64, ("parent", "child", "document"), 9)
     assert [hit.chunk_id for hit in both] == sorted((parent.id, child.id))
+
+
+async def test_the_questions_of_pairs_are_searched_apart_and_have_no_words(stores: Stores) -> None:
+    pair, page = change(1, "refund", doc_id="pair", kind="qa"), change(1, "refund", doc_id="page")
+    await stores.put(pair)
+    await stores.put(page)
+    parent, question = cut(pair)
+    assert question.level == "question"
+    for levels, kinds, found in (
+        (("question",), (), {question.id}),
+        (("question",), ("document",), set()),
+        (("parent", "child"), (), {parent.id, *(chunk.id for chunk in cut(page))}),
+    ):
+        where = scope(filters=Filters(kinds=kinds))  # type: ignore[arg-type]
+        hits = await stores.vectors.search_dense(where, dense("refund").tolist(), levels, 9)  # type: ignore[arg-type]
+        assert {hit.chunk_id for hit in hits} == found
+    words = await stores.vectors.search_sparse(scope(), sparse("refund"), 9)
+    assert {hit.chunk_id for hit in words} == {parent.id, cut(page)[0].id}
 
 
 async def test_sparse_hits_are_scored_by_bm25_over_the_tenants_own_passages(stores: Stores) -> None:

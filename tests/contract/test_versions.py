@@ -99,7 +99,7 @@ async def test_a_superseded_version_writes_nothing(stores: Stores) -> None:
     late = change(1, "old")
     await stores.accept(late)
     await stores.put(change(2, "new"))
-    assert await stores.texts.write(KEY, 1, "g1", []) is False
+    assert await stores.texts.write(KEY, 1, "g1", [], kind="document") is False
     async with stores.versions.hold(KEY, 1, "g1") as wanted:
         assert wanted is False
     async with stores.versions.hold(KEY, 2, "g1") as wanted:

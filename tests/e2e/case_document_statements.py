@@ -119,7 +119,8 @@ def chunks_with_body_at_most(stored: Stored, most: int, _: Given, __: Outcome) -
 def no_chunk_over_profile_limit(stored: Stored, expected: Any, _: Given, __: Outcome) -> str | None:
     """No chunk exceeds the limit of its level."""
     limits = Limits()
-    longest = {"document": limits.document_max, "parent": limits.parent_max, "child": limits.child_max}
+    longest = {"document": limits.document_max, "parent": limits.parent_max}
+    longest |= {"child": limits.child_max, "question": limits.child_max}
     over = [(chunk.level, len(chunk.text)) for chunk in stored.chunks if len(chunk.text) > longest[chunk.level]]
     return only(expected, True) or unless(bool(stored.chunks) and not over, f"over {longest}: {over}")
 

@@ -65,7 +65,7 @@ CREATE TABLE version_chunks (
 CREATE INDEX version_chunks_of_chunk ON version_chunks (chunk_id);
 
 -- What a chunk says, which follows from its id and never changes. Only parents have lexemes, and one more than their
--- text: the generation and tenant (see search.sql).
+-- text: the generation and tenant (see search.sql). The level of a Q&A pair's parent is `pair` here.
 CREATE TABLE chunks (
     chunk_id     uuid PRIMARY KEY,
     document     bigint NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
@@ -78,6 +78,9 @@ CREATE TABLE chunks (
 CREATE INDEX chunks_of_document ON chunks (document);
 -- A short pending list: every search reads all of it.
 CREATE INDEX chunks_lexemes ON chunks USING gin (lexemes) WITH (gin_pending_list_limit = 256) WHERE level = 'parent';
+-- Pairs are few, and their words may be asked for by their first letters: a search that reads every word so begun must
+-- not read those of all documents.
+CREATE INDEX chunks_pairs ON chunks USING gin (lexemes) WITH (gin_pending_list_limit = 256) WHERE level = 'pair';
 
 -- The highest deletion of a document, for all generations; outlives its versions and every replay.
 CREATE TABLE deletions (

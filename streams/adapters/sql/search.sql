@@ -1,7 +1,8 @@
 -- Natural questions are OR-ed, and ranking reads every matched text, so that the number of ranked rows is bounded: the
 -- rarest terms, all of whose rows fit in `bound`, and what room is left to the next one.
 -- `owner` is the lexeme of the generation and tenant: the index meets it with each term, so that a search costs what its
--- own tenant's texts cost. Ranked rows are looked at, best first, until enough are visible.
+-- own tenant's texts cost. Ranked rows are looked at, best first, until enough are visible; how common the terms are is
+-- said even when none is.
 WITH term AS MATERIALIZED (
     SELECT t.term::tsquery AS query, t.position, seen.rows
     FROM unnest(%(terms)s::text[]) WITH ORDINALITY AS t (term, position)
@@ -9,7 +10,7 @@ WITH term AS MATERIALIZED (
         SELECT count(*) AS rows
         FROM (
             SELECT FROM chunks c
-            WHERE c.lexemes @@ (t.term::tsquery && %(owner)s::tsquery) AND c.level = 'parent'
+            WHERE c.lexemes @@ (t.term::tsquery && %(owner)s::tsquery) AND c.level = {level}
             LIMIT %(bound)s + 1
         ) AS matched
     ) AS seen
@@ -38,7 +39,7 @@ ranked AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT c.chunk_id, c.lexemes
         FROM chunks c
-        WHERE c.lexemes @@ wanted.rare AND c.level = 'parent'
+        WHERE c.lexemes @@ wanted.rare AND c.level = {level}
         OFFSET 0
     ) AS c
     UNION ALL
@@ -47,17 +48,24 @@ ranked AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT c.chunk_id, c.lexemes
         FROM chunks c
-        WHERE c.lexemes @@ wanted.next AND c.level = 'parent'
+        WHERE c.lexemes @@ wanted.next AND c.level = {level}
         LIMIT wanted.room
     ) AS c
 )
-SELECT best.chunk_id::text, best.score::float8, (SELECT count(*) FROM ranked) AS ranked,
-       (SELECT array_agg(rows::integer ORDER BY position) FROM term) AS frequencies
-FROM (SELECT chunk_id, score FROM ranked ORDER BY score DESC, chunk_id) AS best
-CROSS JOIN LATERAL (
-    SELECT FROM live_chunks l
-    WHERE l.chunk_id = best.chunk_id AND {visible}
-    LIMIT 1
-) AS seen
-ORDER BY best.score DESC, best.chunk_id
-LIMIT %(limit)s
+SELECT hit.chunk_id::text, hit.score::float8, counts.ranked, counts.frequencies
+FROM (
+    SELECT (SELECT count(*) FROM ranked) AS ranked,
+           (SELECT array_agg(rows::integer ORDER BY position) FROM term) AS frequencies
+) AS counts
+LEFT JOIN (
+    SELECT best.chunk_id, best.score
+    FROM (SELECT chunk_id, score FROM ranked ORDER BY score DESC, chunk_id) AS best
+    CROSS JOIN LATERAL (
+        SELECT FROM live_chunks l
+        WHERE l.chunk_id = best.chunk_id AND {visible}
+        LIMIT 1
+    ) AS seen
+    ORDER BY best.score DESC, best.chunk_id
+    LIMIT %(limit)s
+) AS hit ON true
+ORDER BY hit.score DESC, hit.chunk_id

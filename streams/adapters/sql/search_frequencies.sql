@@ -1,9 +1,9 @@
--- How common the terms are among a tenant's passages, counted up to the bound.
+-- How common the terms are among a tenant's passages of a kind, counted up to the bound.
 SELECT (
     SELECT count(*)
     FROM (
         SELECT FROM chunks c
-        WHERE c.lexemes @@ (t.term::tsquery && %(owner)s::tsquery) AND c.level = 'parent'
+        WHERE c.lexemes @@ (t.term::tsquery && %(owner)s::tsquery) AND c.level = {level}
         LIMIT %(bound)s + 1
     ) AS matched
 )::integer AS rows

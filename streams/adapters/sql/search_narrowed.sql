@@ -5,7 +5,7 @@ FROM (
     SELECT c.chunk_id, c.lexemes
     FROM live_chunks l
     JOIN chunks c ON c.chunk_id = l.chunk_id
-    WHERE c.lexemes @@ ((%(query)s::tsquery) && %(owner)s::tsquery) AND c.level = 'parent' AND {visible}
+    WHERE c.lexemes @@ ((%(query)s::tsquery) && %(owner)s::tsquery) AND c.level = {level} AND {visible}
     LIMIT %(bound)s
 ) AS c
 ORDER BY score DESC, c.chunk_id

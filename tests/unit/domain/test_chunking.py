@@ -78,17 +78,45 @@ def test_the_document_chunk_has_the_title_the_description_the_lead_and_the_headi
     assert whole.text == "Page\n\nAbout pages\n\nLead text.\n\n- One\n- Two"
 
 
-def test_a_pair_is_one_parent_headed_by_its_question() -> None:
+def test_a_pair_is_one_parent_headed_by_its_question_and_the_question_alone() -> None:
     change = DocumentChange(
         tenant="acme", doc_id="q1", version=1, kind="qa", question="Who may?", answer="# Owners\n\nAnd editors."
     )
-    (parent,) = cut(text_of(change, "g1"))
+    parent, question = cut(text_of(change, "g1"))
     assert (parent.level, parent.heading_path, parent.body) == ("parent", ("Who may?",), "# Owners\n\nAnd editors.")
+    assert (question.level, question.text, question.parent_id) == ("question", "Who may?", parent.id)
+
+
+def test_another_answer_leaves_the_question_as_it_is_and_leads_it_to_the_new_parent() -> None:
+    (old, before), (new, after) = (cut(document(answer, kind="qa", title="Who may?")) for answer in ("Owners.", "All."))
+    assert before.id == after.id
+    assert (before.parent_id, after.parent_id) == (old.id, new.id)
+
+
+def test_a_pair_without_a_question_or_without_an_answer_has_no_question_alone() -> None:
+    assert [chunk.level for chunk in cut(document("Owners.", kind="qa", title=""))] == ["parent"]
+    assert cut(document("", kind="qa", title="Who may?")) == ()
+
+
+def test_a_question_as_long_as_a_page_is_cut_for_the_embedder() -> None:
+    asked = "This is the longest story of a question. " * 60
+    parent, question = cut(document("No.", kind="qa", title=asked))
+    assert asked.strip() in parent.body
+    assert Limits().child_max // 2 < len(question.text) <= Limits().child_max
+    assert asked.startswith(question.text)
+
+
+def test_a_page_and_a_pair_that_say_the_same_share_no_chunk() -> None:
+    page, pair = (cut(document("Owners.", kind=kind, title="Who may?")) for kind in ("document", "qa"))
+    assert {chunk.text for chunk in page} & {chunk.text for chunk in pair}
+    assert not {chunk.id for chunk in page} & {chunk.id for chunk in pair}
 
 
 def test_a_pair_with_a_giant_answer_holds_the_limit() -> None:
     chunks = cut(document("word " * 2_000, kind="qa"))
-    assert {chunk.level for chunk in chunks} == {"parent"}
+    assert [chunk.level for chunk in chunks].count("question") == 1
+    assert {chunk.level for chunk in chunks} == {"parent", "question"}
+    assert chunks[1].parent_id == chunks[0].id
     assert all(len(chunk.text) <= Limits().parent_max for chunk in chunks)
 
 

@@ -31,6 +31,11 @@ def test_any_one_term_is_enough() -> None:
     assert tsquery(["refund", "2.10", "refund"]) == "'refund' | '2.10'"
 
 
+def test_a_prefix_is_marked_outside_the_quotes() -> None:
+    assert tsquery(["refun", "x:*", "it's"], prefix=True) == "'refun':* | 'x:*':* | 'it''s':*"
+    assert tsquery(["\0", ""], prefix=True) == ""
+
+
 def test_quotes_and_backslashes_stay_inside_their_lexeme() -> None:
     assert tsquery(["it's", "a\\", "x:* & !y"]) == "'it''s' | 'a\\\\' | 'x:* & !y'"
 

@@ -95,6 +95,34 @@ def test_equal_scores_come_in_the_order_of_their_ids() -> None:
     assert [each.passage_id for each in ranked.passages] == ["a", "b"]
 
 
+@pytest.mark.parametrize(
+    ("fulltext", "qa", "share"),
+    [
+        # idf = ln(1 + (counted - having + .5) / (having + .5))
+        (((1, 3), 4), ((1, 1), 2), math.log(1 + 4.5 / 2.5) / (math.log(1 + 4.5 / 2.5) + math.log(1 + 2.5 / 4.5))),
+        (((1, 3), 4), None, math.log(1 + 3.5 / 1.5) / (math.log(1 + 3.5 / 1.5) + math.log(1 + 1.5 / 3.5))),
+        (((), 4), ((1, 1), 2), 1 / 2),
+        (((), 0), ((), 0), 1 / 2),
+    ],
+)
+def test_a_word_is_as_common_as_both_text_legs_together_say(fulltext: Any, qa: Any, share: float) -> None:
+    counts = {"fulltext": fulltext, "qa": qa}
+    results: Any = {"dense": result("dense", "a")} | {
+        leg: result(leg, frequencies=given[0], counted=given[1])  # type: ignore[arg-type]
+        for leg, given in counts.items()
+        if given is not None
+    }
+    ranked = ranked_by_ranks(results, {"a": passage("a", terms=(0,))}, rrf_k=60, top_k=5)
+    assert ranked.passages[0].coverage == pytest.approx(share)
+
+
+def test_questions_of_the_dense_leg_break_nothing() -> None:
+    found = result("dense", "a", questions=(Hit(chunk_id="q", score=0.9),))
+    assert [
+        each.passage_id for each in ranked_by_ranks({"dense": found}, {"a": passage("a")}, rrf_k=60, top_k=5).passages
+    ] == ["a"]
+
+
 def test_a_code_in_the_question_lifts_the_passages_that_have_it_within_bounds() -> None:
     even = Model(signals={"cosine": Signal(center=0.0, scale=1.0, weight=0.0)}, slope=1.0, offset=0.0, calibration={})
     weights = Weights(embedder="m", fitted_on=(), models={"dense": even})

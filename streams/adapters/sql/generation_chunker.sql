@@ -1,0 +1,1 @@
+SELECT chunker FROM generations WHERE state = 'live'
