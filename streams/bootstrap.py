@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeVar
 from streams import settings as names
 from streams.adapters import onnx_embedder, postgres, profiles, qdrant
 from streams.adapters.cached_generations import CachedGenerations
+from streams.adapters.graph import PostgresGraph
 from streams.adapters.onnx_embedder import OnnxEmbedder, OnnxMiniLM
 from streams.adapters.passages import PostgresPassages
 from streams.adapters.postgres_generations import PostgresGenerations
@@ -20,13 +21,16 @@ from streams.processor import Processor
 from streams.processors import (
     chunk,
     embed,
+    extract,
     fuse,
+    index_graph,
     index_text,
     index_vectors,
     prepare,
     publish_version,
     retrieve_dense,
     retrieve_fulltext,
+    retrieve_graph,
     retrieve_sparse,
 )
 from streams.settings import Settings, need
@@ -129,6 +133,14 @@ async def _index_text(of: Resources) -> index_text.Deps:
     return index_text.Deps(texts=PostgresTextIndex(pool=await of.pool("writes")))
 
 
+async def _extract(of: Resources) -> extract.Deps:
+    return extract.Deps()
+
+
+async def _index_graph(of: Resources) -> index_graph.Deps:
+    return index_graph.Deps(graph=PostgresGraph(pool=await of.pool("writes")))
+
+
 async def _publish_version(of: Resources) -> publish_version.Deps:
     return publish_version.Deps(versions=PostgresVersions(pool=await of.pool("writes")), vectors=await of.vectors())
 
@@ -151,6 +163,10 @@ async def _retrieve_fulltext(of: Resources) -> retrieve_fulltext.Deps:
     return retrieve_fulltext.Deps(texts=PostgresTextIndex(pool=await of.pool("reads")))
 
 
+async def _retrieve_graph(of: Resources) -> retrieve_graph.Deps:
+    return retrieve_graph.Deps(graph=PostgresGraph(pool=await of.pool("reads")))
+
+
 async def _fuse(of: Resources) -> fuse.Deps:
     generation = await (await of.generations()).live()
     return fuse.Deps(
@@ -166,10 +182,13 @@ _DEPS: Mapping[str, Callable[[Resources], Awaitable[Any]]] = {
     "embed": _embed,
     "index-vectors": _index_vectors,
     "index-text": _index_text,
+    "extract": _extract,
+    "index-graph": _index_graph,
     "publish-version": _publish_version,
     "prepare": _prepare,
     "retrieve-dense": _retrieve_dense,
     "retrieve-sparse": _retrieve_sparse,
     "retrieve-fulltext": _retrieve_fulltext,
+    "retrieve-graph": _retrieve_graph,
     "fuse": _fuse,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from streams.adapters.memory_graph import MemoryGraph
 from streams.adapters.memory_state import State
 from streams.adapters.memory_texts import MemoryPassages, MemoryTextIndex
 from streams.adapters.memory_vectors import MemoryEmbedder, MemoryVectors
@@ -10,6 +11,7 @@ from streams.adapters.memory_versions import MemoryGenerations, MemoryVersions
 __all__ = [
     "MemoryEmbedder",
     "MemoryGenerations",
+    "MemoryGraph",
     "MemoryPassages",
     "MemoryStores",
     "MemoryTextIndex",
@@ -28,4 +30,5 @@ class MemoryStores:
         self.versions = MemoryVersions(self.state)
         self.texts = MemoryTextIndex(self.state)
         self.passages = MemoryPassages(self.state)
+        self.graph = MemoryGraph(self.state)
         self.vectors = MemoryVectors()

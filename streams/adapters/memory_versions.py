@@ -91,6 +91,7 @@ class MemoryVersions:
                 await remove(unwanted)
             for chunk_id in unwanted:
                 self._state.texts.pop(chunk_id, None)
+                self._state.graph.pop(chunk_id, None)
             document.garbage.clear()
 
 

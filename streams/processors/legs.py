@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from schemas.dead_letters import ErrorClass
+from schemas.graph import Fact
 from schemas.queries import Hit, Leg, LegResult, LegStatus, PreparedQuery
 from streams.processor import Failure, OnFailure, Processor
 from streams.wire import Outgoing
@@ -29,12 +30,14 @@ class Found:
         model: str | None = None,
         frequencies: Sequence[int] = (),
         counted: int = 0,
+        facts: Sequence[Fact] = (),
     ) -> None:
         self.hits = tuple(hits)
         self.skipped = skipped
         self.model = model
         self.frequencies = tuple(frequencies)
         self.counted = counted
+        self.facts = tuple(facts)
 
 
 def retrieval(leg: Leg, *, summary: str, search: Search) -> Processor:
@@ -52,6 +55,7 @@ def retrieval(leg: Leg, *, summary: str, search: Search) -> Processor:
             leg=leg,
             status=status,
             hits=found.hits,
+            facts=found.facts,
             reason=found.skipped,
             milliseconds=(time.perf_counter() - begun) * 1000,
             model=found.model,
