@@ -13,7 +13,8 @@ from streams.domain import graph, graph_rows
 from streams.domain.graph import Around, GraphFound, Link, Mention
 from streams.domain.scope import Scope
 
-MENTIONS, RELATIONS = 40, 24  # rows read of each entity of a question, relations in each direction
+MENTIONS, RELATIONS = 40, 24  # rows read of each entity of a question, relations in each direction; at most,
+ALL_MENTIONS, ALL_RELATIONS = 160, 96  # and of all of them
 BRIDGE_MENTIONS, BRIDGE_RELATIONS = 12, 4  # rows read of each bridge
 SCANNED = 1_000  # rows looked at to find so many that the caller may see
 
@@ -52,7 +53,8 @@ class PostgresGraph:
         keys = list(dict.fromkeys(key for key in keys if key and "\0" not in key))[: graph.MOST_KEYS]
         if not keys or limit < 1:
             return GraphFound(hits=[], facts=[])
-        near = await self._around(scope, keys, mentions=MENTIONS, relations=RELATIONS, pairs=keys)
+        mentions, relations = shares(len(keys))
+        near = await self._around(scope, keys, mentions=mentions, relations=relations, pairs=keys)
         if not near.mentions and not near.links:
             return GraphFound(hits=[], facts=[])
         # A chunk that came by one of the question's entities may mention others too.
@@ -104,6 +106,11 @@ class PostgresGraph:
             ],
             links=[_link(row) for row in rows if row["what"] == "relation"],
         )
+
+
+def shares(keys: int) -> tuple[int, int]:
+    """Return how many mentions and relations are read of each of so many entities of a question."""
+    return min(MENTIONS, ALL_MENTIONS // keys), min(RELATIONS, ALL_RELATIONS // keys)
 
 
 def _link(row: DictRow) -> Link:

@@ -37,7 +37,7 @@ class MemoryGraph:
         keys = list(dict.fromkeys(key for key in keys if key))[: graph.MOST_KEYS]
         if not keys or limit < 1:
             return GraphFound(hits=[], facts=[])
-        near = self._around(scope, keys, postgres_graph.MENTIONS, postgres_graph.RELATIONS, pairs=keys)
+        near = self._around(scope, keys, *postgres_graph.shares(len(keys)), pairs=keys)
         far = self._around(
             scope,
             graph.bridges(keys, near),

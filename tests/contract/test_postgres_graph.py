@@ -76,7 +76,7 @@ async def test_a_key_of_every_chunk_is_read_to_its_bounds_and_counts_little(pool
     await fill_graph(pool, 2_000)
     store = PostgresGraph(pool=pool)
     found = await store.search(scope(), ["often"], 100)
-    assert len(found.hits) == 100
+    assert adapter.MENTIONS <= len(found.hits) <= 100
     assert max(hit.score for hit in found.hits) < 0.25
     rare = await store.search(scope(), ["often", "rare7"], 100)
     assert rare.hits[0].score > 0.5

@@ -1,7 +1,7 @@
 -- What the graph says around some keys: how common each is, which chunks mention it most, its strongest relations in
 -- both directions, those between two keys of `pairs`, and which of `completed` the chunks found here or given mention.
 -- Every list is read from an index in its order and ends when enough of it is visible, or after `scanned` rows; counts
--- stop at `frequent`. LIMIT in each lateral part keeps the planner from joining whole tables.
+-- stop at `frequent`. LIMIT or OFFSET in each lateral part keeps the planner from joining whole tables.
 WITH asked AS MATERIALIZED (
     SELECT DISTINCT a.key FROM unnest(%(keys)s::text[]) AS a (key)
 ),
@@ -100,11 +100,11 @@ SELECT 'mention', chunk_id::text, key, mentions, NULL, NULL, NULL, NULL FROM men
 UNION ALL
 SELECT 'relation', chunk_id::text, subject, weight, object, label, subject_name, object_name FROM related
 UNION ALL
-SELECT 'mention', f.chunk_id::text, c.key, m.mentions, NULL, NULL, NULL, NULL
+SELECT 'mention', f.chunk_id::text, m.key, m.mentions, NULL, NULL, NULL, NULL
 FROM found f
-CROSS JOIN unnest(%(completed)s::text[]) AS c (key)
 CROSS JOIN LATERAL (
-    SELECT g.mentions FROM graph_mentions g
-    WHERE g.chunk_id = f.chunk_id AND g.key = c.key AND g.tenant = %(tenant)s
-    LIMIT 1
+    SELECT g.key, g.mentions
+    FROM graph_mentions g
+    WHERE g.chunk_id = f.chunk_id AND g.key = ANY (%(completed)s::text[]) AND g.tenant = %(tenant)s
+    OFFSET 0
 ) AS m
