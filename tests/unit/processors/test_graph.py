@@ -202,7 +202,7 @@ async def test_a_store_that_is_away_is_told_as_the_legs_error(record: Callable[.
 
     runner = Runner(retrieve_graph.RETRIEVE_GRAPH, retrieve_graph.Deps(graph=Away()), produce, clock=lambda: 1_999.0)
     await runner.run(record(query("relay")))
-    result = codec.decode(sent[-1].value or b"")
+    result = codec.decode(sent[-1].value or b"", LegResult)
     assert isinstance(result, LegResult)
     assert (result.status, result.facts) == ("error", ())
     assert "pg-7" not in (result.reason or "")
