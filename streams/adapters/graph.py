@@ -15,7 +15,7 @@ from streams.domain.scope import Scope
 
 MENTIONS, RELATIONS = 40, 24  # rows read of each entity of a question, relations in each direction; at most,
 ALL_MENTIONS, ALL_RELATIONS = 160, 96  # and of all of them
-BRIDGE_MENTIONS, BRIDGE_RELATIONS = 12, 4  # rows read of each bridge
+BRIDGE_MENTIONS, BRIDGE_RELATIONS = 10, 4  # rows read of each bridge
 SCANNED = 1_000  # rows looked at to find so many that the caller may see
 
 

@@ -27,7 +27,7 @@ HOP = 0.4  # it relates one of them to a bridge
 BRIDGED = 0.5  # it mentions a bridge, often
 
 MOST_KEYS = 16  # entities of a question that are looked up
-MOST_BRIDGES = 24
+MOST_BRIDGES = 16
 BRIDGES_COUNTED = 3  # in one chunk
 
 MOST_FACTS = 12
