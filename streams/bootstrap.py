@@ -11,6 +11,7 @@ from streams import settings as names
 from streams.adapters import embedders, postgres, profiles, qdrant, redis_answers
 from streams.adapters.batched_embedder import BatchedEmbedder
 from streams.adapters.cached_generations import CachedGenerations
+from streams.adapters.graph import PostgresGraph
 from streams.adapters.passages import PostgresPassages
 from streams.adapters.postgres_epochs import PostgresEpochs
 from streams.adapters.postgres_generations import PostgresGenerations
@@ -23,13 +24,16 @@ from streams.processor import Processor
 from streams.processors import (
     chunk,
     embed,
+    extract,
     fuse,
+    index_graph,
     index_text,
     index_vectors,
     prepare,
     publish_version,
     retrieve_dense,
     retrieve_fulltext,
+    retrieve_graph,
     retrieve_qa,
     retrieve_sparse,
 )
@@ -160,6 +164,14 @@ async def _index_text(of: Resources) -> index_text.Deps:
     return index_text.Deps(texts=PostgresTextIndex(pool=await of.pool("writes")))
 
 
+async def _extract(of: Resources) -> extract.Deps:
+    return extract.Deps()
+
+
+async def _index_graph(of: Resources) -> index_graph.Deps:
+    return index_graph.Deps(graph=PostgresGraph(pool=await of.pool("writes")))
+
+
 async def _publish_version(of: Resources) -> publish_version.Deps:
     pool = await of.pool("writes")
     return publish_version.Deps(
@@ -201,6 +213,10 @@ async def _retrieve_qa(of: Resources) -> retrieve_qa.Deps:
     return retrieve_qa.Deps(texts=PostgresTextIndex(pool=await of.pool("reads")), profiles=of.profiles)
 
 
+async def _retrieve_graph(of: Resources) -> retrieve_graph.Deps:
+    return retrieve_graph.Deps(graph=PostgresGraph(pool=await of.pool("reads")))
+
+
 async def _fuse(of: Resources) -> fuse.Deps:
     await of.generations()
     passages, answers = PostgresPassages(pool=await of.pool("reads")), await of.answers()
@@ -219,11 +235,14 @@ _DEPS: Mapping[str, Callable[[Resources], Awaitable[Any]]] = {
     "embed": _embed,
     "index-vectors": _index_vectors,
     "index-text": _index_text,
+    "extract": _extract,
+    "index-graph": _index_graph,
     "publish-version": _publish_version,
     "prepare": _prepare,
     "retrieve-dense": _retrieve_dense,
     "retrieve-sparse": _retrieve_sparse,
     "retrieve-fulltext": _retrieve_fulltext,
     "retrieve-qa": _retrieve_qa,
+    "retrieve-graph": _retrieve_graph,
     "fuse": _fuse,
 }

@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from schemas.chunks import Level, SparseVector, VectorBatch
 from schemas.documents import DocKey, Kind, Receipt
+from schemas.graph import GraphBatch
 from schemas.queries import Hit
 from streams.domain.generation import Generation
+from streams.domain.graph import GraphFound
 from streams.domain.lexemes import TextFound, TextRow
 from streams.domain.scope import Scope
 from streams.domain.versions import Admission, Candidate, LivePassage, Publication, VersionView
@@ -84,6 +86,16 @@ class TextIndex(Protocol):
 
         With `prefix` a word that begins with a term counts as that term.
         """
+
+
+class Graph(Protocol):
+    """Entities of chunks and their relations. Advisory: no version waits for it. Raises StoreUnavailable."""
+
+    async def write(self, batch: GraphBatch) -> bool:
+        """Write what chunks say; false when no version that is live or can become it has any of them."""
+
+    async def search(self, scope: Scope, keys: Sequence[str], limit: int) -> GraphFound:
+        """Return the live chunks and facts around the entities of a question, best first, chunks scored in (0, 1]."""
 
 
 class PassageReader(Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from streams.adapters.memory_answers import MemoryAnswers
 from streams.adapters.memory_epochs import MemoryEpochs
+from streams.adapters.memory_graph import MemoryGraph
 from streams.adapters.memory_state import State
 from streams.adapters.memory_texts import MemoryPassages, MemoryTextIndex
 from streams.adapters.memory_vectors import MemoryEmbedder, MemoryVectors
@@ -14,6 +15,7 @@ __all__ = [
     "MemoryEmbedder",
     "MemoryEpochs",
     "MemoryGenerations",
+    "MemoryGraph",
     "MemoryPassages",
     "MemoryStores",
     "MemoryTextIndex",
@@ -32,6 +34,7 @@ class MemoryStores:
         self.versions = MemoryVersions(self.state)
         self.texts = MemoryTextIndex(self.state)
         self.passages = MemoryPassages(self.state)
+        self.graph = MemoryGraph(self.state)
         self.vectors = MemoryVectors()
         self.epochs = MemoryEpochs(self.state)
         self.answers = MemoryAnswers()

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from schemas.chunks import Chunk
 from schemas.documents import DocKey, DocumentChange, Kind
+from streams.domain.graph import Link, Mention
 from streams.domain.lexemes import TextRow
 from streams.domain.scope import Scope
 
@@ -52,6 +53,16 @@ class Document:
 
 
 @dataclass(kw_only=True)
+class ChunkGraph:
+    """What the graph holds of one chunk."""
+
+    tenant: str
+    generation: str
+    mentions: dict[str, Mention] = field(default_factory=dict)  # by key
+    links: dict[tuple[str, str, str], Link] = field(default_factory=dict)  # by subject, object, label
+
+
+@dataclass(kw_only=True)
 class State:
     """Everything the twins of Postgres hold."""
 
@@ -59,6 +70,7 @@ class State:
     deletions: dict[DocKey, int] = field(default_factory=dict)
     texts: dict[str, TextRow] = field(default_factory=dict)
     kinds: dict[str, Kind] = field(default_factory=dict)  # of the texts
+    graph: dict[str, ChunkGraph] = field(default_factory=dict)  # by chunk id
     epochs: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
 
     def document(self, key: DocKey, generation: str) -> Document:

@@ -92,6 +92,7 @@ class MemoryVersions:
             for chunk_id in unwanted:
                 self._state.texts.pop(chunk_id, None)
                 self._state.kinds.pop(chunk_id, None)
+                self._state.graph.pop(chunk_id, None)
             document.garbage.clear()
 
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 from streams.processor import Processor
 from streams.processors.chunk import CHUNK
 from streams.processors.embed import EMBED
+from streams.processors.extract import EXTRACT
 from streams.processors.fuse import FUSE
+from streams.processors.index_graph import INDEX_GRAPH
 from streams.processors.index_text import INDEX_TEXT
 from streams.processors.index_vectors import INDEX_VECTORS
 from streams.processors.prepare import PREPARE
 from streams.processors.publish_version import PUBLISH_VERSION
 from streams.processors.retrieve_dense import RETRIEVE_DENSE
 from streams.processors.retrieve_fulltext import RETRIEVE_FULLTEXT
+from streams.processors.retrieve_graph import RETRIEVE_GRAPH
 from streams.processors.retrieve_qa import RETRIEVE_QA
 from streams.processors.retrieve_sparse import RETRIEVE_SPARSE
 
-INGEST: tuple[Processor, ...] = (CHUNK, EMBED, INDEX_VECTORS, INDEX_TEXT, PUBLISH_VERSION)
-QUERY: tuple[Processor, ...] = (PREPARE, RETRIEVE_DENSE, RETRIEVE_SPARSE, RETRIEVE_FULLTEXT, RETRIEVE_QA, FUSE)
+INGEST: tuple[Processor, ...] = (CHUNK, EMBED, INDEX_VECTORS, INDEX_TEXT, EXTRACT, INDEX_GRAPH, PUBLISH_VERSION)
+LEGS: tuple[Processor, ...] = (RETRIEVE_DENSE, RETRIEVE_SPARSE, RETRIEVE_FULLTEXT, RETRIEVE_QA, RETRIEVE_GRAPH)
+QUERY: tuple[Processor, ...] = (PREPARE, *LEGS, FUSE)
 ALL: tuple[Processor, ...] = INGEST + QUERY

@@ -9,6 +9,7 @@ from typing import Any
 
 from schemas.dead_letters import ErrorClass
 from schemas.documents import Kind
+from schemas.graph import Fact
 from schemas.queries import Hit, Leg, LegResult, LegStatus, PreparedQuery
 from streams.errors import NoVectors
 from streams.processor import Failure, OnFailure, Processor
@@ -35,6 +36,7 @@ class Found:
         model: str | None = None,
         frequencies: Sequence[int] = (),
         counted: int = 0,
+        facts: Sequence[Fact] = (),
     ) -> None:
         self.hits = tuple(hits)
         self.questions = tuple(questions)
@@ -42,6 +44,7 @@ class Found:
         self.model = model
         self.frequencies = tuple(frequencies)
         self.counted = counted
+        self.facts = tuple(facts)
 
 
 def looks_at(query: PreparedQuery, kind: Kind) -> bool:
@@ -65,6 +68,7 @@ def retrieval(leg: Leg, *, summary: str, search: Search) -> Processor:
             status=status,
             hits=found.hits,
             questions=found.questions,
+            facts=found.facts,
             reason=found.skipped,
             milliseconds=(time.perf_counter() - begun) * 1000,
             model=found.model,

@@ -16,6 +16,7 @@ from psycopg.conninfo import make_conninfo
 from qdrant_client import AsyncQdrantClient
 
 from streams.adapters import migrations, postgres, qdrant
+from streams.adapters.graph import PostgresGraph
 from streams.adapters.memory import MemoryStores
 from streams.adapters.passages import PostgresPassages
 from streams.adapters.postgres_epochs import PostgresEpochs
@@ -119,16 +120,21 @@ def memory_stores() -> Stores:
     async def epoch(tenant: str) -> int:
         return twin.state.epochs[tenant]
 
+    async def graph_ids() -> set[str]:
+        return set(twin.state.graph)
+
     return Stores(
         versions=twin.versions,
         texts=twin.texts,
         passages=twin.passages,
         vectors=twin.vectors,
+        graph=twin.graph,
         generations=twin.generations,
         epochs=twin.epochs,
         text_ids=text_ids,
         vector_ids=vector_ids,
         epoch=epoch,
+        graph_ids=graph_ids,
     )
 
 
@@ -177,16 +183,25 @@ def _real(pool: postgres.Pool, client: AsyncQdrantClient, vectors: QdrantVectors
             row = await found.fetchone()
         return row["epoch"] if row else 0
 
+    async def graph_ids() -> set[str]:
+        async with pool.connection() as connection:
+            found = await connection.execute(
+                "SELECT chunk_id::text FROM graph_mentions UNION SELECT chunk_id::text FROM graph_relations"
+            )
+            return {row["chunk_id"] for row in await found.fetchall()}
+
     return Stores(
         versions=PostgresVersions(pool=pool),
         texts=PostgresTextIndex(pool=pool),
         passages=PostgresPassages(pool=pool),
         vectors=vectors,
+        graph=PostgresGraph(pool=pool),
         generations=PostgresGenerations(pool=pool),
         epochs=PostgresEpochs(pool=pool),
         text_ids=text_ids,
         vector_ids=vector_ids,
         epoch=epoch,
+        graph_ids=graph_ids,
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from schemas.chunks import Chunk
 from schemas.documents import DocumentChange, Receipt
 from streams.domain.versions import Admission, Publication
-from streams.ports import Epochs, PassageReader, TextIndex, VectorIndex, VersionStore
+from streams.ports import Epochs, Graph, PassageReader, TextIndex, VectorIndex, VersionStore
 from tests.contract import building
 
 
@@ -21,11 +21,13 @@ class Stores:
     texts: TextIndex
     passages: PassageReader
     vectors: VectorIndex
+    graph: Graph
     generations: Any
     epochs: Epochs
     text_ids: Callable[[], Awaitable[set[str]]]
     vector_ids: Callable[[str], Awaitable[set[str]]]
     epoch: Callable[[str], Awaitable[int]]
+    graph_ids: Callable[[], Awaitable[set[str]]]  # chunks that have mentions or relations
 
     async def accept(self, change: DocumentChange, **options: Any) -> Admission:
         return await self.versions.accept(building.candidate(change, **options))

@@ -98,7 +98,8 @@ async def test_every_message_on_the_way_can_be_seen(without_bus: InProcess) -> N
     without_bus.on_message = None
     assert seen == list(on_the_way)
     assert on_the_way[0].message == change
-    names = [each.topic.name for each in on_the_way]
+    # The graph is beside the way of a version: what it says may come later than the receipt.
+    names = [each.topic.name for each in on_the_way if each.topic is not catalogue.ENTITIES]
     topics = ("document-changes", "documents", "chunks", "vectors", "receipts", "document-status")
     assert set(names) == set(topics)
     assert names[-1] == "document-status"

@@ -7,5 +7,11 @@ unwanted AS (
 ),
 deleted AS (
     DELETE FROM chunks USING unwanted WHERE chunks.chunk_id = unwanted.chunk_id
+),
+unmentioned AS (
+    DELETE FROM graph_mentions USING unwanted WHERE graph_mentions.chunk_id = unwanted.chunk_id
+),
+unrelated AS (
+    DELETE FROM graph_relations USING unwanted WHERE graph_relations.chunk_id = unwanted.chunk_id
 )
 SELECT chunk_id::text FROM unwanted ORDER BY chunk_id

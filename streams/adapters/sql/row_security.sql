@@ -20,8 +20,11 @@ BEGIN
         EXECUTE format('GRANT rankstream_query TO %I', current_user);
     END IF;
     EXECUTE format('GRANT USAGE ON SCHEMA %I TO rankstream_query', current_schema());
-    GRANT SELECT ON documents, document_versions, version_chunks, chunks, deletions, live_chunks TO rankstream_query;
-    FOREACH relation IN ARRAY ARRAY['documents', 'document_versions', 'chunks', 'deletions'] LOOP
+    GRANT SELECT ON documents, document_versions, version_chunks, chunks, deletions, live_chunks, graph_mentions,
+        graph_relations TO rankstream_query;
+    FOREACH relation IN ARRAY ARRAY[
+        'documents', 'document_versions', 'chunks', 'deletions', 'graph_mentions', 'graph_relations'
+    ] LOOP
         IF NOT EXISTS (
             SELECT FROM pg_policy WHERE polrelid = relation::regclass AND polname = 'own_tenant'
         ) THEN
