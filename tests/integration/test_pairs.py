@@ -70,7 +70,8 @@ async def test_a_paraphrased_question_finds_its_pair_first_among_the_questions(d
         assert len(results["dense"].questions) == 30
         pair = next(passage for passage in reply.passages if passage.doc_id == doc_id)
         assert pair.text.startswith(f"{pair.title}\n\n")
-        assert not {hit.chunk_id for hit in results["dense"].questions} & set(pair.evidence)
+        assert {hit.chunk_id for hit in results["dense"].questions} & set(pair.evidence)
+        assert pair.legs["questions"].rank == 1
 
 
 async def test_a_word_of_the_answer_finds_its_pair_through_its_own_leg(demo: InProcess) -> None:
@@ -79,7 +80,7 @@ async def test_a_word_of_the_answer_finds_its_pair_through_its_own_leg(demo: InP
     assert (results["qa"].counted, len(results["qa"].frequencies)) == (30, len(results["fulltext"].frequencies))
     assert results["fulltext"].counted > 0
     pair = next(passage for passage in reply.passages if passage.doc_id == "qa-health-data")
-    assert set(pair.legs) == {"dense", "sparse", "qa"}
+    assert set(pair.legs) == {"dense", "questions", "sparse", "qa"}
     assert not reply.degraded
 
 
