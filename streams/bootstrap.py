@@ -198,7 +198,9 @@ async def _retrieve_dense(of: Resources) -> retrieve_dense.Deps:
     # Loaded now, so that no question waits for it; what a later generation brings is loaded when first asked for.
     await of.embedder()
     await of.further_embedders()
-    return retrieve_dense.Deps(embedder=of.embedder, vectors=await of.vectors(), profiles=of.profiles)
+    return retrieve_dense.Deps(
+        embedder=of.embedder, reads=embedders.reads, vectors=await of.vectors(), profiles=of.profiles
+    )
 
 
 async def _retrieve_sparse(of: Resources) -> retrieve_sparse.Deps:

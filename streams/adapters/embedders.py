@@ -10,6 +10,7 @@ from streams.adapters import e5_embedder, onnx_embedder
 from streams.adapters.batched_embedder import BatchedEmbedder
 from streams.adapters.e5_embedder import E5Embedder
 from streams.adapters.onnx_embedder import OnnxEmbedder
+from streams.domain import stems
 from streams.domain.generation import Generation, Model
 from streams.errors import ConfigurationError
 
@@ -20,10 +21,11 @@ class Known:
 
     dimension: int
     build: Callable[[], BatchedEmbedder]  # blocks while the weights are read; raises ConfigurationError
+    latin_only: bool = False  # to it, a text in another script is noise
 
 
 KNOWN: Mapping[str, Known] = {
-    onnx_embedder.MODEL: Known(dimension=onnx_embedder.DIMENSION, build=OnnxEmbedder),
+    onnx_embedder.MODEL: Known(dimension=onnx_embedder.DIMENSION, build=OnnxEmbedder, latin_only=True),
     e5_embedder.MODEL: Known(dimension=e5_embedder.DIMENSION, build=E5Embedder),
 }
 DEFAULT = onnx_embedder.MODEL
@@ -32,6 +34,12 @@ DEFAULT = onnx_embedder.MODEL
 def build(name: str) -> BatchedEmbedder:
     """Return an embedder, loaded; raise ConfigurationError that lists the known ones, or says what to install."""
     return _known(name, "embedder").build()
+
+
+def reads(name: str, language: str) -> bool:
+    """Tell whether an embedder was made for texts of a language; one that is not known here reads all."""
+    known = KNOWN.get(name)
+    return known is None or not known.latin_only or stems.in_latin_script(language)
 
 
 def wanted(

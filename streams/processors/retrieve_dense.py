@@ -20,13 +20,16 @@ class Deps:
     embedder: Callable[[str], Awaitable[Embedder]]  # by name; the empty one is the live generation's main embedder
     vectors: VectorIndex
     profiles: Mapping[str, Profile]
+    reads: Callable[[str, str], bool] = lambda embedder, language: True  # whether one is made for a language
 
 
 async def search(query: PreparedQuery, deps: Deps) -> Found:
     """Return the chunks nearest to the question, by cosine; with the leg `qa`, the nearest questions of pairs too."""
+    profile, where = deps.profiles[query.profile], scope.of(query)
+    if profile.route_by_language and not deps.reads(query.embedder, query.language):
+        return Found(skipped=f"{query.embedder} does not read {query.language}")
     embedder = await deps.embedder(query.embedder)
     vector = (await embedder.embed_queries([normalise.for_model(query.expanded or query.text)]))[0].tolist()
-    profile, where = deps.profiles[query.profile], scope.of(query)
     lists = [profile.levels]
     if "qa" in profile.legs and looks_at(query, "qa"):
         lists.append(("question",))

@@ -192,7 +192,7 @@ def test_the_last_sentences_of_a_long_passage_are_lost_as_the_description_confes
 
 
 def test_every_improvement_is_off() -> None:
-    off = {"agreement": 0.0, "calibrated_bm25": False, "distinct": False, "cut": "head"}
+    off = {"agreement": 0.0, "calibrated_bm25": False, "distinct": False, "cut": "head", "route_by_language": False}
     assert {name: getattr(SUPPORT, name) for name in off} == off
 
 
