@@ -226,7 +226,7 @@ async def _fuse(of: Resources) -> fuse.Deps:
         passages=passages,
         pinned=passages,
         profiles=of.profiles,
-        weights=profiles.weights(),
+        weights=profiles.weights(of.settings.profiles),
         clock=time.time,
         answers=None if answers is None else AnswerKeeper(answers=answers, clock=time.time),
     )

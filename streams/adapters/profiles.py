@@ -60,12 +60,24 @@ def shipped() -> Mapping[str, Profile]:
     return load().by_name
 
 
-def weights() -> Mapping[str, Weights]:
-    """Return the shipped weights of P(relevant), by embedder."""
-    folder = resources.files("streams.profiles").joinpath("weights")
-    files = [file for file in folder.iterdir() if file.name.endswith(".json")]
-    found = [msgspec.json.decode(file.read_bytes(), type=Weights) for file in files]
-    return {each.embedder: each for each in found}
+def weights(folder: Path | None = None) -> Mapping[str, Weights]:
+    """Return the weights of P(relevant) by embedder: the shipped ones, and those in `weights/` of a folder of profiles.
+
+    Of one embedder the folder's count. Raises ConfigurationError with the file.
+    """
+    found: dict[str, Weights] = {}
+    for place in (_SHIPPED, *((_own(folder),) if folder else ())):
+        inside = place.joinpath("weights")
+        for file in sorted(inside.iterdir(), key=lambda entry: entry.name) if inside.is_dir() else ():
+            if file.name.endswith(".json") and file.is_file():
+                try:
+                    read = msgspec.json.decode(_bytes(file), type=Weights)
+                except msgspec.MsgspecError as error:
+                    raise ConfigurationError(
+                        f"{file}: {error}; `rankstream calibrate --out` writes such a file"
+                    ) from error
+                found[read.embedder] = read
+    return found
 
 
 def read(file: str, data: bytes, *, name: str) -> Profile:

@@ -48,6 +48,22 @@ def gather(
     return found
 
 
+def by_meaning(lists: Mapping[str, dict[int, LegScore]]) -> dict[int, LegScore]:
+    """Return the dense list with the questions of pairs in it: a pair counts by the nearer of its two vectors.
+
+    A question that is further away than anything in the dense list would not have been in it.
+    """
+    dense, questions = lists.get("dense", {}), lists.get(QUESTIONS, {})
+    if not questions:
+        return dense
+    last = min((place.score for place in dense.values()), default=-1.0)
+    scores = {number: place.score for number, place in questions.items() if place.score >= last}
+    for number, place in dense.items():
+        scores[number] = max(place.score, scores.get(number, place.score))
+    order = sorted(scores, key=lambda number: (-scores[number], number))
+    return {number: LegScore(rank=rank, score=scores[number]) for rank, number in enumerate(order, start=1)}
+
+
 def _places(
     hits: Sequence[Hit], live: Mapping[str, LivePassage], numbers: dict[str, int], found: Candidates
 ) -> dict[int, LegScore]:

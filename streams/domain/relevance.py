@@ -2,8 +2,9 @@
 
 The model of Cao et al., "Learning to Rank: From Pairwise Approach to Listwise Approach" (ICML 2007), with one linear
 layer: a softmax over the candidates of a question, fitted to its labels. What it looks at needs no text and no model
-call. Its score is turned into a probability by a logistic function of the score and of what the question found at best
-(Platt, 1999), so that one number means the same on every leg and for every question: it orders, and carries a floor.
+call. A candidate's score is turned into a probability by a logistic function of how far it is below the best one and of
+what tells that the question has an answer at all (Platt, 1999), so that one number means the same on every leg and for
+every question: it orders, and carries a floor.
 
 The weights belong to an embedding model and are data (streams/profiles/weights), fitted by `rankstream calibrate`.
 """
@@ -25,7 +26,7 @@ Column = NDArray[np.float64]  # a number a candidate
 UNKNOWN_IDF = 5.0  # of every term, where nobody counted them
 RANK_K = 60  # of the rank signals, as in reciprocal rank fusion
 
-# What each leg contributes to; the others need no leg but the candidates' texts.
+# What each scoring leg contributes to; the others need no leg but the candidates' texts.
 LEG_SIGNALS: Mapping[str, frozenset[str]] = {
     "dense": frozenset(
         {"cosine", "cosine_gap", "dense_z", "dense_rank", "cosine_coverage", "z_z"}
@@ -33,11 +34,13 @@ LEG_SIGNALS: Mapping[str, frozenset[str]] = {
         | {"bm25_z_dense_peak", "coverage_dense_peak"}
     ),
     "sparse": frozenset(
-        {"bm25_share", "bm25_z", "bm25_idf", "sparse_rank", "z_z"}
+        {"bm25_idf", "bm25_gap", "bm25_z", "sparse_rank", "z_z"}
         | {f"bm25_z_{of}" for of in ("terms", "dense_peak", "sparse_peak")}
         | {"dense_z_sparse_peak", "cosine_sparse_peak", "coverage_sparse_peak"}
     ),
 }
+CONSTANT = "terms"  # a signal that all candidates of a question share: it says nothing of their order
+LEADERS = 10  # candidates that the lead of the best is measured against
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +50,7 @@ class Evidence:
     candidates: int
     lists: Mapping[str, Mapping[int, LegScore]]  # by list that ran: candidate to place
     terms: Sequence[Sequence[int]]  # by candidate: which of the question's terms it has
+    lengths: Sequence[int]  # by candidate: characters of its text
     idf: Sequence[float]  # by term
     asked: int = 100  # candidates a leg: a list this long was cut, and what it lacks may have up to its last score
 
@@ -60,12 +64,12 @@ class Signal(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A fitted model; `calibration` weighs what the question found at best."""
+    """A fitted model: how the signals order candidates, and how likely the best of them is relevant."""
 
     signals: dict[str, Signal]
-    slope: float
+    slope: float  # how much less likely a candidate is for what it scores below the best
     offset: float
-    calibration: dict[str, float]
+    calibration: dict[str, float]  # by name of `confidence`
 
 
 class Weights(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -85,27 +89,42 @@ def inverse_document_frequency(frequencies: Sequence[int], counted: int, terms: 
 
 def signals(evidence: Evidence) -> dict[str, Column]:
     """Return what the model may look at, by name, a value a candidate; what an absent leg would say is zero."""
-    dense = _Leg.of(evidence, "dense", bounded=False)
-    sparse = _Leg.of(evidence, "sparse", bounded=True)
     total = sum(evidence.idf) or 1.0
-    covered = coverage(evidence)
+    cosine, dense_rank = _list(evidence, "dense", bounded=False)
+    bm25, sparse_rank = _list(evidence, "sparse", bounded=True)
+    return derived(
+        {
+            "cosine": cosine,
+            "dense_rank": dense_rank,
+            "bm25_idf": bm25 / total,
+            "sparse_rank": sparse_rank,
+            "coverage": coverage(evidence),
+            "length": np.log1p(np.array(evidence.lengths, dtype=float)),
+            CONSTANT: np.full(evidence.candidates, math.log1p(len(evidence.idf))),
+        }
+    )
+
+
+MEASURED = ("cosine", "dense_rank", "bm25_idf", "sparse_rank", "coverage", "length", CONSTANT)
+
+
+def derived(measured: Mapping[str, Column]) -> dict[str, Column]:
+    """Return all signals from those that are `MEASURED`: how candidates stand in their lists, and products."""
+    cosine, bm25, covered = measured["cosine"], measured["bm25_idf"], measured["coverage"]
+    dense, sparse = _Spread.of(cosine, measured["dense_rank"]), _Spread.of(bm25, measured["sparse_rank"])
     plain = {
-        "cosine": dense.score,
-        "cosine_gap": dense.score - dense.best,
+        **{name: measured[name] for name in MEASURED},
+        "cosine_gap": cosine - dense.best,
         "dense_z": dense.z,
-        "dense_rank": dense.reciprocal,
-        "bm25_share": sparse.score / (sparse.best or 1.0),
+        "bm25_gap": bm25 - sparse.best,
         "bm25_z": sparse.z,
-        "bm25_idf": sparse.score / total,
-        "sparse_rank": sparse.reciprocal,
-        "coverage": covered,
-        "cosine_coverage": dense.score * covered,
+        "cosine_coverage": cosine * covered,
         "z_z": dense.z * sparse.z,
     }
     crossed = {
         f"{name}_{question}": plain[name] * value
         for question, value in (
-            ("terms", math.log1p(len(evidence.idf))),
+            ("terms", measured[CONSTANT]),
             ("dense_peak", dense.peak),
             ("sparse_peak", sparse.peak),
         )
@@ -114,33 +133,39 @@ def signals(evidence: Evidence) -> dict[str, Column]:
     return {**plain, **crossed}
 
 
-@dataclass(frozen=True)
-class _Leg:
-    """One leg's scores over all candidates, and how its list is spread."""
+def _list(evidence: Evidence, name: str, *, bounded: bool) -> tuple[Column, Column]:
+    """Return a leg's scores and reciprocal ranks over all candidates.
 
-    score: Column
+    What it did not find has its list's last score, or none where the list was not cut, and no rank.
+    """
+    score, reciprocal = np.zeros(evidence.candidates), np.zeros(evidence.candidates)
+    places = evidence.lists.get(name, {})
+    if places:
+        values = [each.score for each in places.values()]
+        if not bounded or len(values) >= evidence.asked:
+            score[:] = min(values)
+        found = list(places)
+        score[found] = values
+        reciprocal[found] = [(RANK_K + 1) / (RANK_K + each.rank) for each in places.values()]
+    return score, reciprocal
+
+
+@dataclass(frozen=True)
+class _Spread:
+    """How the scores of a leg's own candidates are spread."""
+
     z: Column
-    reciprocal: Column
     best: float
     peak: float  # how far the best stands above its list, in standard deviations
 
     @classmethod
-    def of(cls, evidence: Evidence, name: str, *, bounded: bool) -> _Leg:
-        """Read a leg; what it did not find has its list's last score, or none where the list was not cut."""
-        places = evidence.lists.get(name, {})
-        if not places:
-            nothing = np.zeros(evidence.candidates)
-            return cls(score=nothing, z=nothing, reciprocal=nothing, best=0.0, peak=0.0)
-        found = list(places)
-        values = np.array([each.score for each in places.values()], dtype=float)
-        lowest = 0.0 if bounded and len(values) < evidence.asked else float(values.min())
-        score = np.full(evidence.candidates, lowest)
-        score[found] = values
-        reciprocal = np.zeros(evidence.candidates)
-        reciprocal[found] = [(RANK_K + 1) / (RANK_K + each.rank) for each in places.values()]
-        spread, mean, best = float(values.std()) + 1e-6, float(values.mean()), float(values.max())
-        z = np.clip((score - mean) / spread, -3.0, 6.0)
-        return cls(score=score, z=z, reciprocal=reciprocal, best=best, peak=(best - mean) / spread)
+    def of(cls, score: Column, reciprocal: Column) -> _Spread:
+        """Read a leg's scores; those without a rank it did not find."""
+        own = score[reciprocal > 0]
+        if not len(own):
+            return cls(z=np.zeros(len(score)), best=0.0, peak=0.0)
+        spread, mean, best = float(own.std()) + 1e-6, float(own.mean()), float(own.max())
+        return cls(z=np.clip((score - mean) / spread, -3.0, 6.0), best=best, peak=(best - mean) / spread)
 
 
 def coverage(evidence: Evidence) -> Column:
@@ -151,9 +176,11 @@ def coverage(evidence: Evidence) -> Column:
 
 def relevance(model: Model, seen: Mapping[str, Column]) -> Column:
     """Return P(relevant) of every candidate, from what `signals` says of it."""
-    best = best_of_question(seen)
-    level = model.offset + sum(factor * best[name] for name, factor in model.calibration.items())
-    return 1.0 / (1.0 + np.exp(-np.clip(model.slope * raw_score(model, seen) + level, -50, 50)))
+    raw = raw_score(model, seen)
+    sure = confidence(seen, raw)
+    level = model.offset + sum(factor * sure[name] for name, factor in model.calibration.items())
+    chance: Column = 1.0 / (1.0 + np.exp(-np.clip(model.slope * (raw - raw.max()) + level, -50, 50)))
+    return chance
 
 
 def legs_of(evidence: Evidence) -> str:
@@ -168,6 +195,20 @@ def raw_score(model: Model, seen: Mapping[str, Column]) -> Column:
     return total
 
 
-def best_of_question(seen: Mapping[str, Column]) -> dict[str, float]:
-    """Return what a question found at best: the same for all its candidates, so it moves the level, not the order."""
-    return {name: float(seen[name].max()) for name in ("cosine", "coverage", "bm25_idf", "cosine_coverage")}
+def confidence(seen: Mapping[str, Column], raw: Column) -> dict[str, float]:
+    """Return what tells whether a question has an answer at all: it moves the level of its candidates, not their order.
+
+    mass: the logarithm of the share of the best candidate in a softmax over the raw scores. cosine, cosine_coverage:
+    the highest there is. lead: how far the highest stands above the mean of the ten highest.
+    """
+    return {
+        "mass": -float(np.log(np.exp(raw - raw.max()).sum())),
+        "cosine": float(seen["cosine"].max()),
+        "cosine_coverage": float(seen["cosine_coverage"].max()),
+        "cosine_lead": _lead(seen["cosine"]),
+        "bm25_lead": _lead(seen["bm25_idf"]),
+    }
+
+
+def _lead(values: Column) -> float:
+    return float(values.max() - np.sort(values)[-LEADERS:].mean())

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from schemas.queries import Leg, LegResult, PreparedQuery
 from streams.domain import bm25, coverage, fusion, relevance
-from streams.domain.candidates import Candidates
+from streams.domain.candidates import Candidates, by_meaning
 from streams.domain.profile import Profile
 from streams.domain.relevance import Column, Evidence, Weights
 
@@ -56,8 +56,9 @@ def _evidence(query: PreparedQuery, results: Mapping[Leg, LegResult], found: Can
     return Evidence(
         candidates=len(found.passages),
         asked=query.candidates,
-        lists=found.lists,
+        lists={**found.lists, **({"dense": by_meaning(found.lists)} if "dense" in found.lists else {})},
         terms=[passage.terms for passage in found.passages],
+        lengths=[len(passage.body) for passage in found.passages],
         idf=relevance.inverse_document_frequency(
             [sum(of) for of in zip(*(each.frequencies for each in counts), strict=True)],
             sum(each.counted for each in counts),

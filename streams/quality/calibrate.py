@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from schemas.replies import QueryReply
-from streams.domain.relevance import LEG_SIGNALS, Model, raw_score
+from streams.domain.relevance import CONSTANT, LEG_SIGNALS, MEASURED, Model, derived, raw_score, relevance
 from streams.errors import Invalid
 from streams.quality import fitting, metrics, ranking
 from streams.quality.dataset import Question
@@ -82,7 +83,9 @@ def models(sets: Sequence[Sequence[Labelled]]) -> dict[str, Model]:
     """Fit a model for every set of scoring legs that may have taken part."""
     every = sets[0][0].signals
     return {
-        legs: fitting.fit(_without(sets, missing), [name for name in every if not _reads(name, missing)])
+        legs: fitting.fit(
+            _without(sets, missing), [name for name in every if name != CONSTANT and not _reads(name, missing)]
+        )
         for legs, missing in (
             ("dense+sparse", ()),
             ("dense", ("sparse",)),
@@ -96,9 +99,13 @@ def _reads(name: str, legs: Sequence[str]) -> bool:
     return any(name in LEG_SIGNALS[leg] for leg in legs)
 
 
+_MEASURED_BY = {"dense": ("cosine", "dense_rank"), "sparse": ("bm25_idf", "sparse_rank")}
+
+
 def _without(sets: Sequence[Sequence[Labelled]], legs: Sequence[str]) -> list[list[Labelled]]:
     """Return the questions as they would be without these legs: what only they found is not there."""
     others = [leg for leg in LEG_SIGNALS if leg not in legs]
+    silent = [name for leg in legs for name in _MEASURED_BY[leg]]
     kept: list[list[Labelled]] = []
     for questions in sets:
         kept.append([])
@@ -107,9 +114,26 @@ def _without(sets: Sequence[Sequence[Labelled]], legs: Sequence[str]) -> list[li
             if legs and others:
                 found = np.any([question.signals[f"{leg}_rank"] > 0 for leg in others], axis=0)
             if found.any():
-                zero = {name: values[found] * (not _reads(name, legs)) for name, values in question.signals.items()}
-                kept[-1].append(Labelled(signals=zero, grades=question.grades[found]))
+                measured = {name: question.signals[name][found] * (name not in silent) for name in MEASURED}
+                kept[-1].append(Labelled(signals=derived(measured), grades=question.grades[found]))
     return kept
+
+
+def told_apart(models: Mapping[str, Model], questions: Sequence[Labelled]) -> float:
+    """Return how well the top score tells questions from the same ones without anything relevant: AUROC, from 0 to 1.
+
+    The chance that a question with its answer has a higher top score than one without; ties count half. Questions whose
+    answer was not found at all are left out.
+    """
+    model = models["dense+sparse"]
+    answered = [question for question in questions if question.grades.any()]
+    without = [left for question in answered if (left := fitting.unanswered(question)) is not None]
+    ours, theirs = (
+        np.array([relevance(model, question.signals).max() for question in lists]) for lists in (answered, without)
+    )
+    if not len(ours) or not len(theirs):
+        return math.nan
+    return float(np.mean([(ours > each).mean() + (ours == each).mean() / 2 for each in theirs]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +150,8 @@ def left_out(sets: Sequence[Sequence[Labelled]]) -> list[LeftOut]:
     """Fit to all sets but one, for each in turn, and measure on that one."""
     rows = []
     for place, questions in enumerate(sets):
-        model = fitting.fit([other for number, other in enumerate(sets) if number != place], list(questions[0].signals))
+        names = [name for name in questions[0].signals if name != CONSTANT]
+        model = fitting.fit([other for number, other in enumerate(sets) if number != place], names)
         rows.append(
             LeftOut(
                 dense=_ndcg(questions, lambda signals: signals["dense_rank"]),

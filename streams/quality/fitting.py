@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from streams.domain.relevance import Model, Signal, best_of_question, raw_score
+from streams.domain.relevance import MEASURED, Model, Signal, confidence, derived, raw_score
 
 Matrix = NDArray[np.float64]
 
 RIDGE = 1e-3  # L2 penalty on the standardised weights
 STEPS = 30
 JUDGED = 10  # candidates of a question, best first, that calibration looks at
+UNANSWERED = 1 / 3  # of the weight of calibration: questions whose relevant candidates were taken away
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +27,15 @@ class Labelled:
     places: tuple[str, ...] = ()  # the document or section that each candidate counts as
     gold: Mapping[str, int] = field(default_factory=dict)
     embedder: str | None = None  # that answered
+
+
+def unanswered(question: Labelled) -> Labelled | None:
+    """Return the question as it would be if nothing relevant to it had been there; none where nothing is left."""
+    rest = question.grades == 0
+    if not rest.any():
+        return None
+    measured = {name: question.signals[name][rest] for name in MEASURED}
+    return Labelled(signals=derived(measured), grades=question.grades[rest])
 
 
 def fit(sets: Sequence[Sequence[Labelled]], names: Sequence[str]) -> Model:
@@ -95,19 +105,15 @@ def _descended(loss: Callable[[Matrix], float], step: Callable[[Matrix], Matrix]
 
 
 def _calibrated(model: Model, sets: Sequence[Sequence[Labelled]]) -> Model:
-    """Fit P(relevant) as a logistic function of the score and of what the question found at best (Platt scaling)."""
+    """Fit P(relevant) as a logistic function of how far a candidate is below the best, and of what tells of an answer.
+
+    Platt scaling, on the questions as they are and without what is relevant to them.
+    """
     rows: list[Matrix] = []
     for questions in sets:
-        for question in questions:
-            score = raw_score(model, question.signals)
-            best = best_of_question(question.signals)
-            judged = np.argsort(-score)[:JUDGED]
-            block = np.empty((len(judged), len(best) + 4))
-            block[:, 0], block[:, 1] = score[judged], 1.0
-            block[:, 2:-2] = list(best.values())
-            block[:, -2] = question.grades[judged] > 0
-            block[:, -1] = 1 / (len(sets) * len(questions) * len(judged))
-            rows.append(block)
+        without = [left for question in questions if (left := unanswered(question)) is not None]
+        for lists, weight in ((questions, 1 - UNANSWERED), (without, UNANSWERED)):
+            rows += [_judged(model, question, weight / (len(sets) * len(lists))) for question in lists]
     table = np.concatenate(rows)
     values, relevant, share = table[:, :-2], table[:, -2], table[:, -1]
     ridge = RIDGE * 0.01
@@ -124,10 +130,24 @@ def _calibrated(model: Model, sets: Sequence[Sequence[Labelled]]) -> Model:
         return np.asarray(found, dtype=np.float64)
 
     factor = _descended(loss, step, values.shape[1])
-    names = best_of_question(sets[0][0].signals)
+    example = sets[0][0].signals
+    names = confidence(example, raw_score(model, example))
     return Model(
         signals=model.signals,
         slope=float(factor[0]),
         offset=float(factor[1]),
         calibration=dict(zip(names, factor[2:].tolist(), strict=True)),
     )
+
+
+def _judged(model: Model, question: Labelled, weight: float) -> Matrix:
+    """Return a row for each of a question's best candidates: its level, what tells of an answer, label and weight."""
+    raw = raw_score(model, question.signals)
+    sure = confidence(question.signals, raw)
+    best = np.argsort(-raw)[:JUDGED]
+    rows = np.empty((len(best), len(sure) + 4))
+    rows[:, 0], rows[:, 1] = raw[best] - raw.max(), 1.0
+    rows[:, 2:-2] = list(sure.values())
+    rows[:, -2] = question.grades[best] > 0
+    rows[:, -1] = weight / len(best)
+    return rows

@@ -154,8 +154,8 @@ EVEN = Weights(
 )
 
 
-def chance(cosine: float) -> float:
-    return 1 / (1 + math.exp(-cosine))
+def chance(below_the_best: float) -> float:
+    return 1 / (1 + math.exp(-below_the_best))
 
 
 def test_agreement_moves_the_order_by_a_bounded_share_of_what_all_lists_could_agree_on() -> None:
@@ -186,9 +186,9 @@ def test_a_floor_is_held_against_the_absolute_score_and_no_boost_carries_anythin
         found = rank(query, results, live, profile=profile, top_k=5, weights=EVEN).passages
         return [each.passage_id for each in found]
 
-    assert kept(chance(0.1) - 0.001) == ["b", "a"]
-    assert kept(chance(0.1) + 0.001) == ["a"]
-    assert kept(chance(0.9) + 0.001) == []
+    assert kept(chance(0.1 - 0.9) - 0.001) == ["b", "a"]
+    assert kept(chance(0.1 - 0.9) + 0.001) == ["a"]
+    assert kept(chance(0.0) + 0.001) == []
 
 
 def test_a_rule_is_told_for_every_candidate_that_is_not_there() -> None:

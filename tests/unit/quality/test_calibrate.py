@@ -10,7 +10,7 @@ import pytest
 from schemas.replies import LegScore
 from streams.domain.relevance import LEG_SIGNALS, Evidence, signals
 from streams.errors import Invalid
-from streams.quality.calibrate import embedder, left_out, models
+from streams.quality.calibrate import embedder, left_out, models, told_apart
 from streams.quality.fitting import Labelled
 
 
@@ -33,7 +33,7 @@ def questions(count: int, *, seed: int, leg: str) -> list[Labelled]:
             for name, of in (("dense", dense), ("sparse", sparse))
         }
         terms = [(0, 1) if place == right and leg == "sparse" else (0,) for place in range(10)]
-        evidence = Evidence(candidates=10, lists=lists, terms=terms, idf=[1.0, 4.0])
+        evidence = Evidence(candidates=10, lists=lists, terms=terms, lengths=[100] * 10, idf=[1.0, 4.0])
         places = tuple(f"doc-{place}" for place in range(10))
         grades = np.eye(10)[right]
         made.append(Labelled(signals=signals(evidence), grades=grades, places=places, gold={f"doc-{right}": 1}))
@@ -45,7 +45,7 @@ def test_every_set_of_legs_gets_a_model_that_looks_at_nothing_else() -> None:
     assert set(fitted) == {"dense+sparse", "dense", "sparse", ""}
     assert not set(fitted["dense"].signals) & LEG_SIGNALS["sparse"]
     assert not set(fitted["sparse"].signals) & LEG_SIGNALS["dense"]
-    assert set(fitted[""].signals) == {"coverage", "coverage_terms"}
+    assert set(fitted[""].signals) == {"coverage", "coverage_terms", "length"}
 
 
 def test_a_model_is_measured_on_the_set_that_it_has_not_seen() -> None:
@@ -66,3 +66,10 @@ def test_weights_belong_to_the_one_embedder_that_answered() -> None:
         embedder([by("e5"), by("minilm")])
     with pytest.raises(Invalid, match="these answered: none"):
         embedder([by(None)])
+
+
+def test_the_top_score_tells_questions_with_an_answer_from_those_without() -> None:
+    fitted = models([questions(60, seed=1, leg="dense"), questions(60, seed=2, leg="sparse")])
+    assert told_apart(fitted, questions(60, seed=3, leg="dense")) > 0.9
+    nothing = [Labelled(signals=each.signals, grades=np.zeros(10)) for each in questions(5, seed=4, leg="dense")]
+    assert np.isnan(told_apart(fitted, nothing))

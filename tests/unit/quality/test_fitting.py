@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from streams.domain.relevance import Model, best_of_question, raw_score
-from streams.quality.fitting import Labelled, fit
+from streams.domain.relevance import MEASURED, Model, derived, raw_score, relevance
+from streams.quality.fitting import Labelled, fit, unanswered
 
-NAMES = ("cosine", "coverage", "noise")
+NAMES = ("cosine", "coverage", "length")
 
 
 def questions(count: int, *, by: str, seed: int, answered: float = 1.0) -> list[Labelled]:
@@ -16,13 +16,14 @@ def questions(count: int, *, by: str, seed: int, answered: float = 1.0) -> list[
     rng = np.random.default_rng(seed)
     made = []
     for _ in range(count):
-        signals = {name: rng.normal(0.0, 1.0, 20) for name in (*NAMES, "bm25_idf", "cosine_coverage")}
+        measured = {name: rng.normal(0.0, 1.0, 20) for name in MEASURED}
+        measured |= {"dense_rank": np.ones(20), "sparse_rank": np.ones(20), "terms": np.ones(20)}
         right = rng.random() < answered
         # A question without an answer has nothing that stands out.
-        signals[by] = signals[by] + (np.eye(20)[rng.integers(20)] * 3.0 if right else 0.0)
+        measured[by] = measured[by] + (np.eye(20)[rng.integers(20)] * 3.0 if right else 0.0)
         grades = np.zeros(20)
-        grades[np.argmax(signals[by])] = float(right)
-        made.append(Labelled(signals=signals, grades=grades))
+        grades[np.argmax(measured[by])] = float(right)
+        made.append(Labelled(signals=derived(measured), grades=grades))
     return made
 
 
@@ -30,16 +31,10 @@ def first_is_right(model: Model, of: list[Labelled]) -> float:
     return float(np.mean([each.grades[np.argmax(raw_score(model, each.signals))] > 0 for each in of]))
 
 
-def chance(model: Model, of: Labelled) -> np.ndarray:
-    best = best_of_question(of.signals)
-    level = model.offset + sum(factor * best[name] for name, factor in model.calibration.items())
-    return 1 / (1 + np.exp(-(model.slope * raw_score(model, of.signals) + level)))
-
-
 def test_the_signal_that_made_the_labels_is_found_and_noise_gets_no_weight() -> None:
     model = fit([questions(200, by="coverage", seed=1)], NAMES)
     weight = {name: abs(each.weight) for name, each in model.signals.items()}
-    assert weight["coverage"] > 10 * max(weight["cosine"], weight["noise"])
+    assert weight["coverage"] > 10 * max(weight["cosine"], weight["length"])
     assert first_is_right(model, questions(200, by="coverage", seed=2)) > 0.95
 
 
@@ -50,9 +45,9 @@ def test_a_large_set_does_not_outvote_a_small_one() -> None:
 
 
 def test_chances_are_calibrated_and_tell_questions_without_an_answer_apart() -> None:
-    model = fit([questions(600, by="coverage", seed=5, answered=0.5)], NAMES)
-    fresh = questions(600, by="coverage", seed=6, answered=0.5)
-    top = np.array([chance(model, each).max() for each in fresh])
+    model = fit([questions(600, by="cosine", seed=5, answered=0.5)], NAMES)
+    fresh = questions(600, by="cosine", seed=6, answered=0.5)
+    top = np.array([relevance(model, each.signals).max() for each in fresh])
     answered = np.array([each.grades.any() for each in fresh])
     assert top[answered].mean() > top[~answered].mean() + 0.3
     assert top.mean() == pytest.approx(answered.mean(), abs=0.1)
@@ -61,3 +56,15 @@ def test_chances_are_calibrated_and_tell_questions_without_an_answer_apart() -> 
 def test_it_ends_where_the_labels_can_be_told_apart_perfectly() -> None:
     model = fit([questions(3, by="coverage", seed=7)], NAMES)
     assert all(np.isfinite(each.weight) for each in model.signals.values())
+
+
+def test_a_question_without_what_is_relevant_to_it_is_seen_as_the_search_would_see_it() -> None:
+    (question,) = questions(1, by="cosine", seed=8)
+    left = unanswered(question)
+    assert left is not None
+    right = int(np.argmax(question.grades))
+    others = np.delete(question.signals["cosine"], right)
+    assert left.signals["cosine"].tolist() == others.tolist()
+    assert left.signals["cosine_gap"].tolist() == pytest.approx((others - others.max()).tolist())
+    assert not left.grades.any()
+    assert unanswered(Labelled(signals=question.signals, grades=np.ones(20))) is None
