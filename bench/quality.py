@@ -22,7 +22,7 @@ from bench import quality_page
 from streams import settings
 from streams.adapters import embedders
 from streams.cli import console
-from streams.cli.evaluate import Options, ingest, without_bus
+from streams.cli.evaluate import ingest, without_bus
 from streams.domain.relevance import Weights
 from streams.errors import RankstreamError
 from streams.quality import calibrate, dataset, evaluate

@@ -67,6 +67,7 @@ class QueryRequest(Message, tag=True, rename={"schema_version": "version"}, froz
     filters: Filters = Filters()
     deadline: float | None = None  # seconds since the epoch; absent: the profile's budget from now
     min_version: tuple[MinVersion, ...] = ()
+    floor: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None  # absent: the profile's; 0: nothing is dropped
     progressive: bool = False
     explain: bool = False
     generation: str | None = None  # absent: the live one
@@ -107,6 +108,7 @@ class Expected(Message, tag=True, rename={"schema_version": "version"}, frozen=T
     asked: float | None = None  # seconds since the epoch, when the client sent it (Kafka's timestamp)
     min_version: tuple[MinVersion, ...] = ()
     explain: bool = False
+    floor: float | None = None  # in place of the profile's
     skipped: dict[str, str] = {}  # legs that do not run, with the reason
     again: bool = False  # a flip overtook the first search
     cache_key: str | None = None  # where a complete answer is kept; absent: it is not

@@ -21,6 +21,9 @@ from streams.cli import connect, console
 @click.option("--timeout", default=5.0, show_default=True, help="Seconds until the deadline.")
 @click.option("--json", "as_json", is_flag=True, help="Print the reply as one line of JSON.")
 @click.option("--explain", is_flag=True, help="Show the whole arithmetic, and what was dropped by which rule.")
+@click.option(
+    "--floor", type=click.FloatRange(0, 1), help="The least score, in place of the profile's; 0 drops nothing."
+)
 @click.option("--cache/--no-cache", default=True, help="Whether a kept answer will do.  [default: cache]")
 @click.option(
     "--file", "path", type=click.Path(path_type=Path), help='Ask every line: {"id": …, "text": …}; - reads stdin.'

@@ -32,6 +32,7 @@ FIELDS = frozenset(
         "explain",
         "generation",
         "cache",
+        "floor",
     }
 )
 

@@ -38,6 +38,7 @@ class Options:
     concurrency: int = 4
     top_k: int = 100
     timeout: float = 10.0
+    floored: bool = False
 
 
 @click.command("evaluate", short_help="Measure the search on a labelled set.")
@@ -51,6 +52,7 @@ class Options:
 @click.option("--no-ingest", is_flag=True, help="Leave the index as it is.")
 @click.option("--concurrency", default=4, show_default=True, type=click.IntRange(1, 64), help="Questions at once.")
 @click.option("--top-k", default=100, show_default=True, type=click.IntRange(1, 100), help="Passages asked for.")
+@click.option("--with-floor", "floored", is_flag=True, help="Drop what the profile's floor drops, as callers see it.")
 @click.option("--timeout", default=10.0, show_default=True, help="Seconds until a question's deadline.")
 def command(folder: Path, **options: Any) -> int:
     """Ask the questions of DIR and print Hit@1, Hit@5, MRR@5, nDCG@10, Recall@10, latency, and what went wrong.
@@ -61,7 +63,8 @@ def command(folder: Path, **options: Any) -> int:
     The corpus is published to a tenant of its own first, as far as it is not there. Questions go through the running
     pipeline (`rankstream up --no-docs`); with --in-process through the same processors in this process, on the stores
     of a running `up` or, where none runs, on embedded ones started for it. Latency is what a caller sees at this
-    concurrency; for that of a single question say --concurrency 1.
+    concurrency; for that of a single question say --concurrency 1. The whole ranking is measured, whatever the floor of
+    the profile, unless --with-floor says otherwise.
     """
     from streams.quality.dataset import InvalidDataset  # noqa: PLC0415
 
@@ -98,6 +101,7 @@ async def run(folder: Path, options: Options) -> int:
                 passages=options.top_k,
                 concurrency=options.concurrency,
                 timeout=options.timeout,
+                floored=options.floored,
                 advance=advance,
             )
     out = options.out or _default_out(at, found.name, options.profile)

@@ -49,17 +49,21 @@ def gather(
 
 
 def by_meaning(lists: Mapping[str, dict[int, LegScore]]) -> dict[int, LegScore]:
-    """Return the dense list with the questions of pairs in it: a pair counts by the nearer of its two vectors.
+    """Return the dense list with the questions of pairs in it: a nearer question lifts its pair half of the way.
 
-    A question that is further away than anything in the dense list would not have been in it.
+    Short questions are alike in their form ("Can I get …?"), so that a question alone would let loose pairs win: its
+    answer has to be near as well. A pair beyond the dense list counts from the list's last score on, and one that stays
+    below it would not have been in it.
     """
     dense, questions = lists.get("dense", {}), lists.get(QUESTIONS, {})
     if not questions:
         return dense
-    last = min((place.score for place in dense.values()), default=-1.0)
-    scores = {number: place.score for number, place in questions.items() if place.score >= last}
-    for number, place in dense.items():
-        scores[number] = max(place.score, scores.get(number, place.score))
+    last = min((place.score for place in dense.values()), default=0.0)
+    scores = {number: place.score for number, place in dense.items()}
+    for number, place in questions.items():
+        known = scores.get(number, last)
+        if place.score > known:
+            scores[number] = (known + place.score) / 2
     order = sorted(scores, key=lambda number: (-scores[number], number))
     return {number: LegScore(rank=rank, score=scores[number]) for rank, number in enumerate(order, start=1)}
 

@@ -10,7 +10,7 @@ from schemas.queries import Leg, LegResult, PreparedQuery
 from schemas.replies import LegScore, Summary
 from streams.domain import tokens
 from streams.domain.candidates import Candidates
-from streams.domain.summary import summarise
+from streams.domain.summary import summarise, worth_telling
 from streams.domain.versions import LivePassage
 
 TITLE = "How these connect"
@@ -18,9 +18,9 @@ _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "https://rankstream.dev/summary")
 
 
 def live_facts(results: Mapping[Leg, LegResult], live: Mapping[str, LivePassage]) -> tuple[Fact, ...]:
-    """Return the facts whose chunk is live and visible: what was deleted is not told of either."""
+    """Return the facts to tell of, whose chunk is live and visible: what was deleted is not told of either."""
     graph = results.get("graph")
-    return tuple(fact for fact in graph.facts if fact.chunk_id in live) if graph else ()
+    return tuple(worth_telling([fact for fact in graph.facts if fact.chunk_id in live])) if graph else ()
 
 
 def summary(facts: Sequence[Fact]) -> Summary | None:

@@ -41,6 +41,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     # What passages are ordered by: the fused ranks; the reference's absolute score; or P(relevant).
     score: Literal["fused", "coverage", "relevance"] = "fused"
     agreement: Share = 0.0  # at most so much is added to an absolute score when all legs agree
+    graph_boost: Share = 0.0  # at most so much is added to an absolute score for the first of the graph leg
     calibrated_bm25: bool = False  # BM25 as a share of the most it could be; else its raw score
     qa_least: Share = 0.0  # the least absolute score of a Q&A pair that the Q&A leg found
     graph_least: Share = 0.0  # the same of what the graph leg found

@@ -36,12 +36,14 @@ def rank(
     top_k: int,
     weights: Weights | None = None,
     pinned: Sequence[LivePassage] = (),
+    floor: float | None = None,
     explain: bool = False,
 ) -> Ranked:
     """Merge the legs by passage, fuse, keep the best of the fused list, score, order, drop, and cut the texts.
 
     No step looks at how many passages are wanted before they are in order, so asking for more never changes the first.
     """
+    floor = profile.floor if floor is None else floor
     facts = connections.live_facts(results, live)
     ranked_summary = profile.graph_summary == "passage"
     found = candidates.gather(results, live, unlisted=("graph",) if ranked_summary else ())
@@ -53,7 +55,7 @@ def rank(
     order.sort(key=lambda number: (-scores.score[number], -fused[number], found.passages[number].passage_id))
     kept: list[int] = []
     always_there = frozenset(passage.passage_id for passage in pinned)
-    for number, rule in _judged(order, found, scores, profile, always_there):
+    for number, rule in _judged(order, found, scores, always_there, floor=floor, distinct=profile.distinct):
         if rule is None and len(kept) < top_k:
             kept.append(number)
         elif explain:
@@ -92,7 +94,13 @@ def _fused_best(
 
 
 def _judged(
-    order: Sequence[int], found: Candidates, scores: Scores, profile: Profile, pinned: frozenset[str]
+    order: Sequence[int],
+    found: Candidates,
+    scores: Scores,
+    pinned: frozenset[str],
+    *,
+    floor: float | None,
+    distinct: bool,
 ) -> Iterator[tuple[int, str | None]]:
     """Yield candidates in order, each with the rule that drops it, if any.
 
@@ -106,12 +114,12 @@ def _judged(
             yield number, "pinned: it comes along anyway"
         elif number in scores.refused:
             yield number, scores.refused[number]
-        elif profile.floor is not None and absolute is not None and absolute < profile.floor:
-            yield number, f"below the floor of {profile.floor:g}"
-        elif profile.distinct and (same := " ".join(passage.body.split())) in first_of:
+        elif floor is not None and absolute is not None and absolute < floor:
+            yield number, f"below the floor of {floor:g}"
+        elif distinct and (same := " ".join(passage.body.split())) in first_of:
             yield number, f"same text as {first_of[same]}"
         else:
-            if profile.distinct:
+            if distinct:
                 first_of[same] = passage.passage_id
             yield number, None
 

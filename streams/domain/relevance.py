@@ -177,7 +177,7 @@ def coverage(evidence: Evidence) -> Column:
 def relevance(model: Model, seen: Mapping[str, Column]) -> Column:
     """Return P(relevant) of every candidate, from what `signals` says of it."""
     raw = raw_score(model, seen)
-    sure = confidence(seen, raw)
+    sure = confidence(seen)
     level = model.offset + sum(factor * sure[name] for name, factor in model.calibration.items())
     chance: Column = 1.0 / (1.0 + np.exp(-np.clip(model.slope * (raw - raw.max()) + level, -50, 50)))
     return chance
@@ -195,20 +195,14 @@ def raw_score(model: Model, seen: Mapping[str, Column]) -> Column:
     return total
 
 
-def confidence(seen: Mapping[str, Column], raw: Column) -> dict[str, float]:
+def confidence(seen: Mapping[str, Column]) -> dict[str, float]:
     """Return what tells whether a question has an answer at all: it moves the level of its candidates, not their order.
 
-    mass: the logarithm of the share of the best candidate in a softmax over the raw scores. cosine, cosine_coverage:
-    the highest there is. lead: how far the highest stands above the mean of the ten highest.
+    cosine, cosine_coverage: the highest there is. bm25_lead: how far the highest stands above the mean of the ten
+    highest. None of them depends on how many candidates there are, so that they hold for a small collection too.
     """
     return {
-        "mass": -float(np.log(np.exp(raw - raw.max()).sum())),
         "cosine": float(seen["cosine"].max()),
         "cosine_coverage": float(seen["cosine_coverage"].max()),
-        "cosine_lead": _lead(seen["cosine"]),
-        "bm25_lead": _lead(seen["bm25_idf"]),
+        "bm25_lead": float(seen["bm25_idf"].max() - np.sort(seen["bm25_idf"])[-LEADERS:].mean()),
     }
-
-
-def _lead(values: Column) -> float:
-    return float(values.max() - np.sort(values)[-LEADERS:].mean())

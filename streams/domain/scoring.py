@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -11,7 +12,8 @@ from streams.domain.candidates import Candidates, by_meaning
 from streams.domain.profile import Profile
 from streams.domain.relevance import Column, Evidence, Weights
 
-NAME_BOOST = 0.2  # of the score, which is a probability
+NAME_LIFT = 2.5  # of the logarithm of the odds that a passage is relevant: twelve times as likely as not
+GRAPH_FIRST = 5  # places of the graph leg's list that a boost reaches: further down it has mere neighbours
 
 Numbers = Mapping[int, float]  # by candidate
 
@@ -77,7 +79,7 @@ def _by_coverage(
         number: coverage.absolute(found.legs(number), shares[number], profile, most_bm25=most_bm25) for number in fused
     }
     absolute = {number: 0.0 if score is None else score for number, score in judged.items()}
-    boost = _agreement(found, fused, profile)
+    boost = _boosts(found, fused, profile)
     return Scores(
         score={number: value + boost.get(number, 0.0) for number, value in absolute.items()},
         fused=fused,
@@ -104,43 +106,58 @@ def _by_relevance(
     if weights is None or not fused:
         return Scores(score=fused, fused=fused, coverage=covered, signals=seen, idf=evidence.idf)
     chance = relevance.relevance(weights.models[relevance.legs_of(evidence)], seen).tolist()
-    agreed = _agreement(found, fused, profile)
-    boost = {number: named + agreed.get(number, 0.0) for number, named in _named(query, found).items()}
+    lifted = _lifted(chance, _named(query, found, evidence.idf))
+    boosts = _boosts(found, fused, profile)
+    # A boost takes its share of what is left to certainty: what is bounded at 1 keeps its order.
+    score = {number: lifted[number] + boosts.get(number, 0.0) * (1 - lifted[number]) for number in fused}
     return Scores(
-        score={number: min(1.0, chance[number] + boost[number]) for number in fused},
+        score=score,
         fused=fused,
         coverage=covered,
         absolute=dict(enumerate(chance)),
-        boost=boost,
+        boost={number: value - chance[number] for number, value in score.items()},
         signals=seen,
         idf=evidence.idf,
     )
 
 
-def _agreement(found: Candidates, fused: Numbers, profile: Profile) -> Numbers:
-    """Return up to the profile's `agreement` for how far the legs agree on a candidate.
+def _boosts(found: Candidates, fused: Numbers, profile: Profile) -> Numbers:
+    """Return what is added for how far the legs agree on a candidate, and for a good place in the graph leg's list.
 
-    It moves the order and never lifts anything over the floor: that two legs agree does not make a text relevant.
+    Both are bounded by the profile. They move the order and never lift anything over the floor: that two legs agree, or
+    that things connect, does not make a text relevant.
     """
-    if not profile.agreement:
-        return {}
-    ran = [name for name, places in found.lists.items() if places]
-    how = {"k": profile.rrf_k, "first": profile.rrf_first}
-    return {
-        number: profile.agreement * fusion.agreement(value, ran, weights=profile.weights, **how)
-        for number, value in fused.items()
-    }
+    boost: dict[int, float] = {}
+    if profile.agreement:
+        ran = [name for name, places in found.lists.items() if places]
+        how = {"k": profile.rrf_k, "first": profile.rrf_first}
+        for number, value in fused.items():
+            boost[number] = profile.agreement * fusion.agreement(value, ran, weights=profile.weights, **how)
+    if profile.graph_boost:
+        for number, place in found.lists.get("graph", {}).items():
+            if place.rank <= GRAPH_FIRST:
+                boost[number] = boost.get(number, 0.0) + profile.graph_boost * min(1.0, place.score)
+    return boost
 
 
-def _named(query: PreparedQuery, found: Candidates) -> dict[int, float]:
-    """Return up to NAME_BOOST for the share of the question's codes that a passage has.
+def _named(query: PreparedQuery, found: Candidates, idf: Sequence[float]) -> dict[int, float]:
+    """Return the share of the question's codes that a passage has, rare ones counting more; empty without codes.
 
     Whoever writes E1042 or v2.10 means just that, and vectors hardly tell one code from its neighbour.
     """
     codes = {place for place, term in enumerate(query.terms) if any(letter.isdigit() for letter in term)}
-    if not codes:
-        return dict.fromkeys(range(len(found.passages)), 0.0)
+    total = sum(idf[place] for place in codes)
+    if not total:
+        return {}
     return {
-        number: NAME_BOOST * len(codes.intersection(passage.terms)) / len(codes)
+        number: sum(idf[place] for place in codes.intersection(passage.terms)) / total
         for number, passage in enumerate(found.passages)
     }
+
+
+def _lifted(chance: Sequence[float], named: Numbers) -> Sequence[float]:
+    """Return the chances with up to NAME_LIFT added to the logarithm of their odds."""
+    if not named:
+        return chance
+    factor = [math.exp(NAME_LIFT * named[number]) for number in range(len(chance))]
+    return [p * f / (1 - p + p * f) for p, f in zip(chance, factor, strict=True)]

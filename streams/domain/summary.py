@@ -27,6 +27,27 @@ def summarise(facts: Sequence[Fact], *, most: int = 8) -> str:
     return "\n".join(_line(group) for group in lines.values())
 
 
+def worth_telling(facts: Sequence[Fact]) -> list[Fact]:
+    """Return the facts that people learn something from, in their order.
+
+    A fact that says of a phrase what its own last word says ("unused months: is a month") is left out; and where some
+    facts are about names or figures (Team plan, E1042, 25), those about common words alone are left out.
+    """
+    telling = [fact for fact in facts if not _is_its_own_head(fact)]
+    named = [fact for fact in telling if _is_named(fact.subject) or _is_named(fact.object)]
+    return named or telling
+
+
+def _is_its_own_head(fact: Fact) -> bool:
+    *before, last = fact.subject.casefold().split() or [""]
+    target = fact.object.casefold()
+    return bool(before) and " " not in target and last[:4] == target[:4]
+
+
+def _is_named(text: str) -> bool:
+    return any(letter.isupper() or letter.isdigit() for letter in text)
+
+
 def _rank(fact: Fact) -> tuple[float, str, str, str]:
     return -fact.score, fact.subject, fact.label, fact.object
 

@@ -120,6 +120,7 @@ class Client:
         filters: Filters | Mapping[str, Any] | None = None,
         min_version: Sequence[MinVersion | Mapping[str, Any]] = (),
         explain: bool = False,
+        floor: float | None = None,
         generation: str | None = None,
         cache: bool = True,
         query_id: str | None = None,
@@ -131,7 +132,7 @@ class Client:
 
         timeout: seconds; deadline: seconds since the epoch, instead of a timeout. Errors are yielded as a reply that
         carries one: `validation` names the field, `overloaded` when too many wait, `no reply` at the deadline. Without
-        `cache`, a question is searched even if its answer is kept.
+        `cache`, a question is searched even if its answer is kept. floor: in place of the profile's; 0 drops nothing.
         """
         began, loop_began = time.time(), asyncio.get_running_loop().time()
         deadline = began + timeout if deadline is None else deadline
@@ -152,6 +153,7 @@ class Client:
             "explain": explain,
             "generation": generation,
             "cache": cache,
+            "floor": floor,
         }
         producer = self._producer
         if producer is None:

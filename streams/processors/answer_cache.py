@@ -51,7 +51,13 @@ class AnswerFinder:
         self, query: PreparedQuery, request: QueryRequest, *, profile: Profile, model: str, top_k: int
     ) -> Looked:
         """Return an answer that holds for this question now, or where one is to be kept; raise nothing."""
-        if not request.cache or request.explain or request.min_version or not profile.cache_seconds:
+        if (
+            not request.cache
+            or request.explain
+            or request.min_version
+            or request.floor is not None
+            or not profile.cache_seconds
+        ):
             return Looked()
         seconds = min(LOOK_SECONDS, SHARE * (query.deadline - self._clock()))
         until = asyncio.get_running_loop().time() + seconds

@@ -137,6 +137,7 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
         top_k=expected.top_k,
         weights=deps.weights.get(query.embedder),  # none: by the fused ranks
         pinned=pinned,
+        floor=expected.floor,
         explain=expected.explain,
     )
     for leg, number in ranked.stale_hits.items():

@@ -121,6 +121,7 @@ async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
         asked=asked.at,
         min_version=request.min_version,
         explain=request.explain,
+        floor=request.floor,
         skipped={leg: "off in profile" for leg in get_args(Leg) if leg not in profile.legs},
         cache_key=looked.key,
     )

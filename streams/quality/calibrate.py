@@ -42,6 +42,7 @@ async def labelled(
                 timeout=10.0,
                 explain=True,
                 cache=False,
+                floor=0.0,
                 **question.fields,
             )
         if reply.error is not None and reply.error.field == "profile":

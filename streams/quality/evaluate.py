@@ -56,13 +56,15 @@ async def run(
     profile: str,
     passages: int = PASSAGES,
     concurrency: int = 4,
+    floored: bool = False,
     timeout: float = 10.0,
     advance: Callable[[], None] = lambda: None,
 ) -> list[QueryResult]:
     """Ask and measure all questions; the results come in the order of the questions.
 
-    passages: asked for of each; timeout: seconds until a question's deadline; advance: called once for each. Raises
-    Invalid when the profile does not exist; other errors are a question's result.
+    passages: asked for of each; timeout: seconds until a question's deadline; floored: leave out what the profile's
+    floor leaves out; advance: called once for each. Raises Invalid when the profile does not exist; other errors are a
+    question's result.
     """
     slots = asyncio.Semaphore(concurrency)
 
@@ -76,6 +78,7 @@ async def run(
                 top_k=passages,
                 timeout=timeout,
                 cache=False,
+                floor=None if floored else 0.0,
                 **question.fields,
             )
             spent = (time.perf_counter() - began) * 1000

@@ -15,6 +15,7 @@ Matrix = NDArray[np.float64]
 RIDGE = 1e-3  # L2 penalty on the standardised weights
 STEPS = 30
 JUDGED = 10  # candidates of a question, best first, that calibration looks at
+RELEVANT = 1 / 3  # of the weight of calibration; with it, chances agree best with how often the first is right
 UNANSWERED = 1 / 3  # of the weight of calibration: questions whose relevant candidates were taken away
 
 
@@ -107,14 +108,23 @@ def _descended(loss: Callable[[Matrix], float], step: Callable[[Matrix], Matrix]
 def _calibrated(model: Model, sets: Sequence[Sequence[Labelled]]) -> Model:
     """Fit P(relevant) as a logistic function of how far a candidate is below the best, and of what tells of an answer.
 
-    Platt scaling, on the questions as they are and without what is relevant to them.
+    Platt scaling, on the questions as they are and without what is relevant to them. In each set
+    a third of the weight is relevant, so that a chance does not depend on how many candidates somebody labelled.
     """
-    rows: list[Matrix] = []
+    blocks: list[Matrix] = []
     for questions in sets:
         without = [left for question in questions if (left := unanswered(question)) is not None]
-        for lists, weight in ((questions, 1 - UNANSWERED), (without, UNANSWERED)):
-            rows += [_judged(model, question, weight / (len(sets) * len(lists))) for question in lists]
-    table = np.concatenate(rows)
+        rows = [
+            _judged(model, question, weight / len(lists))
+            for lists, weight in ((questions, 1 - UNANSWERED), (without, UNANSWERED))
+            for question in lists
+        ]
+        block = np.concatenate(rows)
+        for label, prior in ((1.0, RELEVANT), (0.0, 1 - RELEVANT)):
+            of = block[:, -2] == label
+            block[of, -1] *= prior / (len(sets) * max(float(block[of, -1].sum()), 1e-9))
+        blocks.append(block)
+    table = np.concatenate(blocks)
     values, relevant, share = table[:, :-2], table[:, -2], table[:, -1]
     ridge = RIDGE * 0.01
 
@@ -130,8 +140,7 @@ def _calibrated(model: Model, sets: Sequence[Sequence[Labelled]]) -> Model:
         return np.asarray(found, dtype=np.float64)
 
     factor = _descended(loss, step, values.shape[1])
-    example = sets[0][0].signals
-    names = confidence(example, raw_score(model, example))
+    names = confidence(sets[0][0].signals)
     return Model(
         signals=model.signals,
         slope=float(factor[0]),
@@ -143,7 +152,7 @@ def _calibrated(model: Model, sets: Sequence[Sequence[Labelled]]) -> Model:
 def _judged(model: Model, question: Labelled, weight: float) -> Matrix:
     """Return a row for each of a question's best candidates: its level, what tells of an answer, label and weight."""
     raw = raw_score(model, question.signals)
-    sure = confidence(question.signals, raw)
+    sure = confidence(question.signals)
     best = np.argsort(-raw)[:JUDGED]
     rows = np.empty((len(best), len(sure) + 4))
     rows[:, 0], rows[:, 1] = raw[best] - raw.max(), 1.0

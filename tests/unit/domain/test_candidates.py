@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from schemas.queries import Hit
 from schemas.replies import LegScore
 from streams.domain.candidates import by_meaning, gather
@@ -19,21 +21,29 @@ def scores(found: dict[int, LegScore]) -> list[tuple[int, int, float]]:
     return [(number, place.rank, place.score) for number, place in found.items()]
 
 
-def test_a_pair_counts_by_the_nearer_of_its_two_vectors() -> None:
-    dense, questions = places(n0=0.8, n1=0.6, n2=0.5), places(n1=0.9, n2=0.45)
-    assert scores(by_meaning({"dense": dense, "questions": questions})) == [(1, 1, 0.9), (0, 2, 0.8), (2, 3, 0.5)]
+def test_a_nearer_question_lifts_its_pair_half_of_the_way() -> None:
+    dense, questions = places(n0=0.8, n1=0.75, n2=0.5), places(n1=0.95, n2=0.45)
+    assert scores(by_meaning({"dense": dense, "questions": questions})) == [
+        (1, 1, pytest.approx((0.75 + 0.95) / 2)),
+        (0, 2, 0.8),
+        (2, 3, 0.5),
+    ]
 
 
-def test_a_question_further_away_than_the_whole_dense_list_is_not_in_it() -> None:
+def test_a_pair_beyond_the_dense_list_counts_from_its_last_score_on_and_not_at_all_below_it() -> None:
     dense, questions = places(n0=0.8, n1=0.6), places(n2=0.7, n3=0.59)
-    assert scores(by_meaning({"dense": dense, "questions": questions})) == [(0, 1, 0.8), (2, 2, 0.7), (1, 3, 0.6)]
+    assert scores(by_meaning({"dense": dense, "questions": questions})) == [
+        (0, 1, 0.8),
+        (2, 2, pytest.approx((0.6 + 0.7) / 2)),
+        (1, 3, 0.6),
+    ]
 
 
 def test_without_questions_the_dense_list_is_what_it_is() -> None:
     dense = places(n0=0.8)
     assert by_meaning({"dense": dense}) is dense
     assert by_meaning({}) == {}
-    assert scores(by_meaning({"questions": places(n3=0.4)})) == [(3, 1, 0.4)]
+    assert scores(by_meaning({"questions": places(n3=0.4)})) == [(3, 1, 0.2)]
 
 
 def test_a_leg_that_ran_without_finding_anything_has_an_empty_list_and_one_that_did_not_run_has_none() -> None:

@@ -11,6 +11,7 @@ from schemas.queries import Hit
 from streams.domain.profile import Profile
 from streams.domain.ranking import Ranked, rank
 from streams.domain.relevance import Model, Signal, Weights
+from streams.domain.scoring import NAME_LIFT
 from streams.domain.texts import WARNING
 from tests.unit.domain.questions import passage, prepared, result
 
@@ -136,9 +137,10 @@ def test_a_code_in_the_question_lifts_the_passages_that_have_it_within_bounds() 
         top_k=5,
         weights=weights,
     )
+    e, half = math.exp(NAME_LIFT * 2 / 2), math.exp(NAME_LIFT * 1 / 2)
     assert [(each.passage_id, each.absolute, each.boost, each.score) for each in ranked.passages] == [
-        ("c", 0.5, 0.2 * 2 / 2, pytest.approx(0.7)),
-        ("b", 0.5, 0.2 * 1 / 2, pytest.approx(0.6)),
+        ("c", 0.5, pytest.approx(e / (1 + e) - 0.5), pytest.approx(e / (1 + e))),
+        ("b", 0.5, pytest.approx(half / (1 + half) - 0.5), pytest.approx(half / (1 + half))),
         ("a", 0.5, 0.0, 0.5),
     ]
 
@@ -236,3 +238,14 @@ def test_questions_of_pairs_are_a_list_of_their_own() -> None:
     dense = result("dense", "a", questions=(Hit(chunk_id="q", score=0.95),))
     ranked = rank(prepared(), {"dense": dense}, {"a": passage("a"), "q": passage("pair")}, profile=profile, top_k=5)
     assert {each.passage_id: set(each.legs) for each in ranked.passages} == {"a": {"dense"}, "pair": {"questions"}}
+
+
+def test_the_first_of_the_graph_leg_are_lifted_within_bounds() -> None:
+    profile = Profile(name="test", summary="", legs=("graph",), score="coverage", graph_boost=0.05)
+    live = {name: passage(name, terms=(0,)) for name in "abcdef"}
+    hits = tuple(Hit(chunk_id=name, score=0.8) for name in "abcdef")
+    ranked = rank(prepared(), {"graph": result("graph", hits=hits)}, live, profile=profile, top_k=6)
+    assert [(each.passage_id, each.boost) for each in ranked.passages] == [
+        *((name, pytest.approx(0.05 * 0.8)) for name in "abcde"),
+        ("f", None),
+    ]

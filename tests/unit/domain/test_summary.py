@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.graph import Fact
-from streams.domain.summary import summarise
+from streams.domain.summary import summarise, worth_telling
 
 
 def fact(subject: str, label: str, target: str, score: float = 1.0) -> Fact:
@@ -40,6 +40,19 @@ def test_what_only_occurs_together_is_said_to_be_related_and_comes_last() -> Non
     facts = [fact("Kafka", "", "Redis", 0.9), fact("Kafka", "stores", "events", 0.5)]
     assert summarise(facts) == "Kafka: stores events; related to Redis."
     assert summarise([fact("Тариф", "", "API")]) == "Тариф: связано с API."
+
+
+def test_facts_about_names_and_figures_are_told_and_those_about_common_words_only_where_there_are_no_others() -> None:
+    named = [fact("Team plan", "includes", "exports"), fact("seats", "are", "25"), fact("exports", "need", "API")]
+    common = fact("month", "listed in", "plan")
+    assert worth_telling([named[0], common, *named[1:]]) == named
+    assert worth_telling([common]) == [common]
+
+
+def test_that_a_phrase_is_what_its_last_word_says_is_not_told() -> None:
+    trivial = [fact("unused months", "is a", "month"), fact("Team plan", "is a", "plan")]
+    assert worth_telling([*trivial, fact("Lwren", "is a", "client")]) == [fact("Lwren", "is a", "client")]
+    assert worth_telling(trivial) == []
 
 
 WORDS = st.text(max_size=6)

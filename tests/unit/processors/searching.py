@@ -21,6 +21,7 @@ from streams.processors import (
     publish_version,
     retrieve_dense,
     retrieve_fulltext,
+    retrieve_graph,
     retrieve_qa,
     retrieve_sparse,
 )
@@ -63,6 +64,7 @@ class Search:
         self._dense = retrieve_dense.Deps(embedder=self._embedder, vectors=self.stores.vectors, profiles=self._profiles)
         self._sparse = retrieve_sparse.Deps(vectors=self.stores.vectors)
         self._fulltext = retrieve_fulltext.Deps(texts=self.stores.texts)
+        self._graph = retrieve_graph.Deps(graph=self.stores.graph)
         self._qa = retrieve_qa.Deps(texts=self.stores.texts, profiles=self._profiles)
         self.publisher = publish_version.Deps(
             versions=self.stores.versions, vectors=self.stores.vectors, epochs=self.stores.epochs
@@ -93,6 +95,7 @@ class Search:
             *await retrieve_sparse.RETRIEVE_SPARSE.handle(query, self._sparse),
             *await retrieve_fulltext.RETRIEVE_FULLTEXT.handle(query, self._fulltext),
             *await retrieve_qa.RETRIEVE_QA.handle(query, self._qa),
+            *await retrieve_graph.RETRIEVE_GRAPH.handle(query, self._graph),
         ]
         return [each.message for each in sent]
 

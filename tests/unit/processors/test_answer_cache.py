@@ -81,6 +81,7 @@ async def test_another_question_is_searched(search: Search, fields: dict[str, An
     "fields",
     [
         {"explain": True},
+        {"floor": 0.0},
         {"min_version": (MinVersion(source="help", doc_id="open", version=1),)},
         {"cache": False},
     ],

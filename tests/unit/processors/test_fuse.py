@@ -215,7 +215,7 @@ async def test_passages_keep_their_absolute_score_while_the_dense_leg_is_silent(
     state = dataclasses.replace(deps(*known), weights=profiles.weights())
     bm25 = (Hit(chunk_id="a", score=9.0), Hit(chunk_id="b", score=2.0))
     legs = (result("dense", status="error", reason="down"), result("sparse", hits=bm25), result("fulltext", "a"))
-    asked = question(query=prepared(deadline=time.time() + 5, embedder=MODEL))
+    asked = question(query=prepared(deadline=time.time() + 5, embedder=MODEL), floor=0.0)
     reply = await answer(state, asked, *legs)
     assert [each.passage_id for each in reply.passages] == ["a", "b"]
     assert all(each.absolute is not None and 0 < each.absolute < 1 for each in reply.passages)

@@ -49,8 +49,9 @@ def test_chances_are_calibrated_and_tell_questions_without_an_answer_apart() -> 
     fresh = questions(600, by="cosine", seed=6, answered=0.5)
     top = np.array([relevance(model, each.signals).max() for each in fresh])
     answered = np.array([each.grades.any() for each in fresh])
-    assert top[answered].mean() > top[~answered].mean() + 0.3
-    assert top.mean() == pytest.approx(answered.mean(), abs=0.1)
+    # The chance that a question with an answer is surer than one without.
+    assert np.mean([(top[answered] > each).mean() for each in top[~answered]]) > 0.85
+    assert (top[answered] > 0.5).mean() > 0.9
 
 
 def test_it_ends_where_the_labels_can_be_told_apart_perfectly() -> None:

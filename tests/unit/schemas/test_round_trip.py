@@ -32,7 +32,7 @@ def values(info: types.Type) -> st.SearchStrategy[Any]:  # noqa: PLR0911
             low, high = info.ge, info.le
             return st.integers(SIGNED_64["min_value"] if low is None else low, high or SIGNED_64["max_value"])
         case types.FloatType():
-            return st.floats(allow_nan=False, allow_infinity=False)
+            return st.floats(info.ge, info.le, allow_nan=False, allow_infinity=False)
         case types.BoolType():
             return st.booleans()
         case types.NoneType():
