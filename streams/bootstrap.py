@@ -143,22 +143,20 @@ class Resources:
 
         return await self._once("answers", build)
 
-    async def language_model(self) -> ChatModel | None:
-        """Return the language model; none where no endpoint is given: then its options are skipped."""
+    async def asker(self, work: Literal["questions", "ingest"]) -> Asker | None:
+        """Return who asks the language model; none where no endpoint is given: then its options are skipped.
+
+        Questions have requests of their own, so that they never wait behind documents.
+        """
         found = self.settings.llm
         if found is None:
             return None
 
-        async def build() -> tuple[ChatModel, Callable[[], Awaitable[None]]]:
+        async def build() -> tuple[Asker, Callable[[], Awaitable[None]]]:
             model = ChatModel(url=found.url, model=found.model, key=found.key)
-            return model, model.close
+            return Asker(model=model, answers=await self.answers()), model.close
 
-        return await self._once("language model", build)
-
-    async def asker(self) -> Asker | None:
-        """Return who asks the language model and keeps its answers, where there is one."""
-        model = await self.language_model()
-        return None if model is None else Asker(model=model, answers=await self.answers())
+        return await self._once(f"language model for {work}", build)
 
 
 async def _nothing() -> None:
@@ -172,7 +170,7 @@ async def _chunk(of: Resources) -> chunk.Deps:
 
 async def _embed(of: Resources) -> embed.Deps:
     generation = await (await of.generations()).live()
-    asker = await of.asker() if of.settings.chunk_context == "vectors" else None
+    asker = await of.asker("ingest") if of.settings.chunk_context == "vectors" else None
     return embed.Deps(
         embedder=await of.embedder(), also=await of.further_embedders(), generation=generation, asker=asker
     )
@@ -187,7 +185,7 @@ async def _index_text(of: Resources) -> index_text.Deps:
 
 
 async def _extract(of: Resources) -> extract.Deps:
-    return extract.Deps(asker=await of.asker() if of.settings.graph_llm else None)
+    return extract.Deps(asker=await of.asker("ingest") if of.settings.graph_llm else None)
 
 
 async def _index_graph(of: Resources) -> index_graph.Deps:
@@ -210,7 +208,7 @@ async def _prepare(of: Resources) -> prepare.Deps:
         synonyms=of.synonyms,
         generations=CachedGenerations(PostgresGenerations(pool=pool)),
         clock=time.time,
-        asker=await of.asker(),
+        asker=await of.asker("questions"),
         answers=None
         if answers is None
         else AnswerFinder(answers=answers, epochs=epochs, passages=passages, clock=time.time),
