@@ -14,6 +14,7 @@ LONGEST_TURN = 1_000  # characters
 LONGEST = 400  # characters of a rewritten question
 LEAST_SHARED = 0.5  # of its terms that the conversation has
 
+_ASKS = ("?", "？", "؟", ";")  # the last one asks in Greek
 _SYSTEM = (
     "You rewrite the last question of a conversation so that it can be understood without the conversation. Put what "
     "it refers to in place of words like it, they, there. Keep its language and its meaning, answer nothing, and add "
@@ -31,14 +32,16 @@ def prompt(text: str, history: Sequence[Turn], mark: str) -> Prompt:
 def read(said: str, text: str, history: Sequence[Turn], language: str) -> str | None:
     """Return the rewritten question; none where it is not one line, too long, or says what nobody said before.
 
-    Its numbers and addresses must stand in the conversation, and so must half of its terms.
+    It must ask where the question asks. Its numbers and addresses must stand in the conversation, and so must half of
+    its terms.
     """
     found = prompts.plain(said, 4 * LONGEST).strip('"“”«»')
     if "\n" in found or not 0 < len(found) <= LONGEST:
         return None
     found = normalise.normalise_question(found)
     seen = "\n".join([*(turn.text[:LONGEST_TURN] for turn in history[-MOST_TURNS:]), text])
-    if not found or not prompts.confirmed(found, seen):
+    answered = text.rstrip().endswith(_ASKS) and not found.endswith(_ASKS)  # small models like to answer
+    if not found or answered or not prompts.confirmed(found, seen):
         return None
     return found if prompts.spoken_of(found, seen, language) >= LEAST_SHARED else None
 

@@ -30,7 +30,13 @@ def test_a_question_that_stands_alone_is_taken(said: str, question: str) -> None
 
 
 @pytest.mark.parametrize(
-    "said", [*OBEYED, "Can I get my money back for the annual plan of 2025?", "Sure! Here it is:\nCan I get it back?"]
+    "said",
+    [
+        *OBEYED,
+        "Can I get my money back for the annual plan of 2025?",
+        "Sure! Here it is:\nCan I get it back?",
+        "Yes, money back for the annual plan.",
+    ],
 )
 def test_what_nobody_said_or_is_not_one_line_is_not_taken(said: str) -> None:
     assert read(said) is None

@@ -55,18 +55,18 @@ async def test_a_rewritten_question_is_kept_as_what_it_was_searched_as() -> None
     """Whoever asks the same in other words, or in one go, gets the answer, and is told what was asked of it."""
     general = profiles.shipped()["general"]
     search = Search(known={"general": msgspec.structs.replace(general, rewrite="llm")})
-    search.asker = Asker(model=MemoryChat(lambda system, user: "is it stone"))
+    search.asker = Asker(model=MemoryChat(lambda system, user: "is it stone?"))
     await search.open()
     await search.put(change(1, "a stone"))
     history = (Turn(role="user", text="what is stone"),)
     asked = [
         {"text": "and is it?", "history": history},
-        {"text": "is it stone"},
+        {"text": "is it stone?"},
         {"text": "or is it?", "history": history},
     ]
     found = [await search.ask(**each) for each in asked]
     assert [each.cache for each in found] == ["miss", "hit", "hit"]
-    assert [each.rewritten for each in found] == ["is it stone", None, "is it stone"]
+    assert [each.rewritten for each in found] == ["is it stone?", None, "is it stone?"]
 
 
 async def test_an_answer_to_a_question_that_could_not_be_rewritten_is_not_kept() -> None:
