@@ -94,6 +94,8 @@ class PreparedQuery(Message, tag=True, rename={"schema_version": "version"}, fro
     legs: tuple[Leg, ...]
     candidates: int  # per leg
     embedder: str = ""  # whose vectors are searched; empty: the generation's first
+    carried: str = ""  # of an earlier turn, for a follow-up: beside `text`, for both vectors, counting half
+    phrasings: tuple[str, ...] = ()  # other ways to ask the same: each leg searches them too
 
 
 class Expected(Message, tag=True, rename={"schema_version": "version"}, frozen=True, kw_only=True):
@@ -112,6 +114,8 @@ class Expected(Message, tag=True, rename={"schema_version": "version"}, frozen=T
     skipped: dict[str, str] = {}  # legs that do not run, with the reason
     again: bool = False  # a flip overtook the first search
     cache_key: str | None = None  # where a complete answer is kept; absent: it is not
+    rewritten: str | None = None  # the question as it is searched, where that is not what was asked
+    reasons: tuple[str, ...] = ()  # why an option that the profile asks for did not do its work
 
 
 class Hit(Value, frozen=True, kw_only=True):

@@ -108,6 +108,7 @@ class QueryReply(Message, tag=True, rename={"schema_version": "version"}, frozen
     generation: str = ""
     models: Models = Models()
     cache: Literal["miss", "hit", "off"] = "off"
+    rewritten: str | None = None  # the question as it was searched, where that is not what was asked
     stale: bool = False
     stale_versions: int = 0  # the largest lag behind `min_version`
     milliseconds: Milliseconds

@@ -11,6 +11,7 @@ from streams import settings as names
 from streams.adapters import embedders, postgres, profiles, qdrant, redis_answers
 from streams.adapters.batched_embedder import BatchedEmbedder
 from streams.adapters.cached_generations import CachedGenerations
+from streams.adapters.chat import ChatModel
 from streams.adapters.graph import PostgresGraph
 from streams.adapters.passages import PostgresPassages
 from streams.adapters.postgres_epochs import PostgresEpochs
@@ -38,6 +39,7 @@ from streams.processors import (
     retrieve_sparse,
 )
 from streams.processors.answer_cache import AnswerFinder, AnswerKeeper
+from streams.processors.asking import Asker
 from streams.settings import Settings, need
 
 T = TypeVar("T")
@@ -141,6 +143,21 @@ class Resources:
 
         return await self._once("answers", build)
 
+    async def asker(self, work: Literal["questions", "ingest"]) -> Asker | None:
+        """Return who asks the language model; none where no endpoint is given: then its options are skipped.
+
+        Questions have requests of their own, so that they never wait behind documents.
+        """
+        found = self.settings.llm
+        if found is None:
+            return None
+
+        async def build() -> tuple[Asker, Callable[[], Awaitable[None]]]:
+            model = ChatModel(url=found.url, model=found.model, key=found.key)
+            return Asker(model=model, answers=await self.answers()), model.close
+
+        return await self._once(f"language model for {work}", build)
+
 
 async def _nothing() -> None:
     return None
@@ -153,7 +170,10 @@ async def _chunk(of: Resources) -> chunk.Deps:
 
 async def _embed(of: Resources) -> embed.Deps:
     generation = await (await of.generations()).live()
-    return embed.Deps(embedder=await of.embedder(), also=await of.further_embedders(), generation=generation)
+    asker = await of.asker("ingest") if of.settings.chunk_context == "vectors" else None
+    return embed.Deps(
+        embedder=await of.embedder(), also=await of.further_embedders(), generation=generation, asker=asker
+    )
 
 
 async def _index_vectors(of: Resources) -> index_vectors.Deps:
@@ -165,7 +185,7 @@ async def _index_text(of: Resources) -> index_text.Deps:
 
 
 async def _extract(of: Resources) -> extract.Deps:
-    return extract.Deps()
+    return extract.Deps(asker=await of.asker("ingest") if of.settings.graph_llm else None)
 
 
 async def _index_graph(of: Resources) -> index_graph.Deps:
@@ -188,6 +208,7 @@ async def _prepare(of: Resources) -> prepare.Deps:
         synonyms=of.synonyms,
         generations=CachedGenerations(PostgresGenerations(pool=pool)),
         clock=time.time,
+        asker=await of.asker("questions"),
         answers=None
         if answers is None
         else AnswerFinder(answers=answers, epochs=epochs, passages=passages, clock=time.time),

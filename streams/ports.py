@@ -43,6 +43,17 @@ class Embedder(Protocol):
         """Return one unit vector a passage; raise Transient."""
 
 
+class LanguageModel(Protocol):
+    """A chat model. What it says is a suggestion: callers check it against what the model was given."""
+
+    @property
+    def model(self) -> str:
+        """The name that the endpoint knows the model by."""
+
+    async def complete(self, system: str, user: str, *, max_tokens: int, seconds: float) -> str:
+        """Return what the model says, of at most `max_tokens`, within `seconds`; raise Transient or Invalid."""
+
+
 class Generations(Protocol):
     """Which generation queries read and changes are written to. Raises StoreUnavailable."""
 

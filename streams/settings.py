@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from streams.errors import ConfigurationError
@@ -25,6 +26,21 @@ EMBEDDER = "RANKSTREAM_EMBEDDER"
 EMBED_ALSO = "RANKSTREAM_EMBED_ALSO"
 LOG_LEVEL = "RANKSTREAM_LOG_LEVEL"
 PROFILES = "RANKSTREAM_PROFILES"
+LLM_URL = "RANKSTREAM_LLM_URL"
+LLM_MODEL = "RANKSTREAM_LLM_MODEL"
+LLM_KEY = "RANKSTREAM_LLM_KEY"
+LLM_KEY_FILE = "RANKSTREAM_LLM_KEY_FILE"
+GRAPH_LLM = "RANKSTREAM_GRAPH_LLM"
+CHUNK_CONTEXT = "RANKSTREAM_CHUNK_CONTEXT"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Llm:
+    """An OpenAI-compatible endpoint and the model to ask there; the key is kept out of what is printed."""
+
+    url: str  # up to and with /v1
+    model: str
+    key: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +60,9 @@ class Settings:
     profiles: Path | None = None  # a folder of profiles beside the shipped ones
     embedder: str | None = None  # the main embedder; None: the live generation's, or the default for the first one
     embed_also: tuple[str, ...] | None = None  # further ones; None: those of the live generation, or none
+    llm: Llm | None = None  # None: no option that needs one is available
+    graph_llm: bool = False  # entities and relations by the language model instead of by rules
+    chunk_context: str = "none"  # what gets the context that a language model says of a chunk: none or vectors
 
 
 def data_dir(environment: Mapping[str, str] | None = None) -> Path:
@@ -68,6 +87,9 @@ def given(environment: Mapping[str, str] | None = None) -> Settings:
         profiles=Path(environment[PROFILES]).absolute() if environment.get(PROFILES) else None,
         embedder=environment.get(EMBEDDER) or None,
         embed_also=_names(environment, EMBED_ALSO),
+        llm=_llm(environment),
+        graph_llm=_choice(environment, GRAPH_LLM, ("off", "on")) == "on",
+        chunk_context=_choice(environment, CHUNK_CONTEXT, ("none", "vectors")),
     )
 
 
@@ -78,20 +100,13 @@ def load(environment: Mapping[str, str] | None = None) -> Settings:
         found = json.loads(endpoints_file(settings.data_dir).read_text())
     except (OSError, ValueError):
         return settings
-    return Settings(
-        data_dir=settings.data_dir,
+    return replace(
+        settings,
         kafka=settings.kafka or found.get("kafka"),
         qdrant=settings.qdrant or found.get("qdrant"),
-        qdrant_key=settings.qdrant_key,
         postgres=settings.postgres or found.get("postgres"),
         redis=settings.redis or found.get("redis"),
-        broker=settings.broker,
-        session_timeout=settings.session_timeout,
         fast_fetch=found.get("broker") == "tansu" and not settings.kafka,
-        log_level=settings.log_level,
-        profiles=settings.profiles,
-        embedder=settings.embedder,
-        embed_also=settings.embed_also,
     )
 
 
@@ -105,6 +120,32 @@ def need(value: str | None, name: str) -> str:
     if not value:
         raise ConfigurationError(f"{name} is not set, and no `rankstream up` is running on this data folder")
     return value
+
+
+def _llm(environment: Mapping[str, str]) -> Llm | None:
+    """Return the language model that is set; raise ConfigurationError for half a setting or one that is needed."""
+    url, model = environment.get(LLM_URL) or "", environment.get(LLM_MODEL) or ""
+    if not url and not model:
+        for name, off in ((GRAPH_LLM, "off"), (CHUNK_CONTEXT, "none")):
+            if (environment.get(name) or off) != off:
+                raise ConfigurationError(f"{name} needs a language model; set {LLM_URL} and {LLM_MODEL}")
+        return None
+    if not url or not model:
+        missing, given_one = (LLM_MODEL, LLM_URL) if url else (LLM_URL, LLM_MODEL)
+        raise ConfigurationError(f"{missing} is not set beside {given_one}; set both")
+    if not re.match(r"https?://[^/\s]+", url):
+        raise ConfigurationError(f"{LLM_URL} is no URL like http://127.0.0.1:8080/v1")
+    return Llm(url=url.rstrip("/"), model=model, key=_key(environment))
+
+
+def _key(environment: Mapping[str, str]) -> str | None:
+    path = environment.get(LLM_KEY_FILE)
+    if not path:
+        return environment.get(LLM_KEY) or None
+    try:
+        return Path(path).read_text().strip() or None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{LLM_KEY_FILE}: {path} cannot be read ({type(error).__name__})") from None
 
 
 def _names(environment: Mapping[str, str], name: str) -> tuple[str, ...] | None:

@@ -32,6 +32,8 @@ def _lines(question: str, reply: QueryReply, width: int, explain: bool) -> Itera
     count = len(reply.passages)
     found = f"{count or 'no'} passage{'' if count == 1 else 's'} in {reply.milliseconds.total:.0f} ms"
     yield click.style(f"{found} · profile {reply.profile} · generation {reply.generation}{_cache(reply)}", dim=True)
+    if reply.rewritten is not None:
+        yield click.style(f"searched as: {printable(reply.rewritten)}", dim=True)
     for passage in reply.passages:
         yield ""
         yield from _passage(passage, width, explain)

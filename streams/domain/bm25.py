@@ -15,6 +15,7 @@ from streams.domain.tokens import terms, tokens
 
 K1 = 1.5  # the usual value; how soon a repeated term stops counting
 B = 0.75  # the usual value; how much a long passage is held back
+CARRIED = 0.5  # weight of a term of an earlier turn: it says what the question is about, not what it asks
 MOST_TERMS = 4_000  # of one vector; a passage of the longest length has about 900
 
 
@@ -36,9 +37,10 @@ def passage_vector(
     return _vector(weights)
 
 
-def query_vector(text: str, language: str) -> SparseVector:
-    """Return weight 1 for each distinct term of a question; empty when it has none."""
-    return _vector({term_id(term): 1.0 for term in terms(text, language)})
+def query_vector(text: str, language: str, carried: str = "") -> SparseVector:
+    """Return weight 1 for each distinct term of a question, 1/2 for what is carried into it; empty without a term."""
+    weights = {term_id(term): CARRIED for term in terms(carried, language)} if carried else {}
+    return _vector(weights | {term_id(term): 1.0 for term in terms(text, language)})
 
 
 def passage_length(text: str, language: str) -> int:

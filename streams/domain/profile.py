@@ -32,6 +32,12 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     candidates: Positive = 30  # per leg
     candidates_per_passage: Positive | None = None  # with it, a leg has this × passages, at most `candidates`
 
+    # What becomes of a question before it is searched
+    greeting_gate: bool = False  # a greeting or "thanks" is answered at once, and not searched
+    # Of follow-ups: terms: what the last turn spoke of is carried along; llm: a language model rewrites them.
+    rewrite: Literal["none", "terms", "llm"] = "none"
+    expansions: Annotated[int, msgspec.Meta(ge=0, le=5)] = 0  # other phrasings by a language model, searched as well
+
     # How candidates are fused and scored
     weights: dict[Leg, Weight] = {}  # of a leg's ranks in the fusion; 1 where absent
     rrf_k: Positive = 60

@@ -20,6 +20,7 @@ _NEEDS: dict[str, tuple[str, ...]] = {
     "qa_least": ("qa",),
     "graph_least": ("graph",),
     "graph_summary": ("graph",),
+    "expansions": ("dense", "sparse", "fulltext", "qa"),
 }
 _ABSOLUTE = ("agreement", "calibrated_bm25", "qa_least", "graph_least")  # they change an absolute score
 _INSTEAD = 'set score = "coverage" or "relevance", or leave it out'
@@ -42,6 +43,8 @@ def _legs(profile: Profile) -> Iterator[str]:
     for name, any_of in _NEEDS.items():
         if getattr(profile, name) != _DEFAULTS[name] and not set(any_of) & set(profile.legs):
             yield f"{name}: nothing uses it without the leg {' or '.join(any_of)}; add one to legs, or leave it out"
+    if profile.rewrite == "terms" and not {"dense", "sparse"} & set(profile.legs):
+        yield 'rewrite: "terms" is for the legs dense and sparse; add one to legs, or leave it out'
     if profile.language is not None and profile.language not in languages():
         yield f"language: there is no stemmer for {profile.language!r}; there are {', '.join(languages())}"
 

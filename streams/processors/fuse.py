@@ -143,7 +143,7 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
     for leg, number in ranked.stale_hits.items():
         deps.counts[f"stale_hits_dropped.{leg}"] += number
     legs = reports.reports(expected, results)
-    reasons = reports.reasons(legs)
+    reasons = (*expected.reasons, *reports.reasons(legs))
     now = deps.clock()
     reply = QueryReply(
         query_id=query.query_id,
@@ -153,6 +153,7 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
         generation=query.generation,
         models=Models(embedder=next((result.model for result in results.values() if result.model), None)),
         cache="miss" if expected.cache_key else "off",
+        rewritten=expected.rewritten,
         stale=lag > 0,
         stale_versions=lag,
         milliseconds=Milliseconds(

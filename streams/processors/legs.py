@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from schemas.dead_letters import ErrorClass
 from schemas.documents import Kind
 from schemas.graph import Fact
 from schemas.queries import Hit, Leg, LegResult, LegStatus, PreparedQuery
-from streams.errors import NoVectors
+from streams.domain import tokens
+from streams.errors import NoVectors, RankstreamError
 from streams.processor import Failure, OnFailure, Processor
 from streams.wire import Outgoing
 from topics import catalogue
@@ -52,14 +56,14 @@ def looks_at(query: PreparedQuery, kind: Kind) -> bool:
     return not query.filters.kinds or kind in query.filters.kinds
 
 
-def retrieval(leg: Leg, *, summary: str, search: Search) -> Processor:
-    """Return the processor of one leg."""
+def retrieval(leg: Leg, *, summary: str, search: Search, phrased: bool = True) -> Processor:
+    """Return the processor of one leg; with `phrased` it searches the other phrasings of a question as well."""
 
     async def handle(query: PreparedQuery, deps: Any) -> Sequence[Outgoing]:
         if leg not in query.legs:
             return ()
         begun = time.perf_counter()
-        found = await search(query, deps)
+        found = await _search_all(query, deps, search) if phrased and query.phrasings else await search(query, deps)
         status: LegStatus = "skipped" if found.skipped else "ok" if found.hits or found.questions else "empty"
         result = LegResult(
             query_id=query.query_id,
@@ -103,6 +107,43 @@ def retrieval(leg: Leg, *, summary: str, search: Search) -> Processor:
         deadline=deadline,
         latency=True,
     )
+
+
+async def _search_all(query: PreparedQuery, deps: Any, search: Search) -> Found:
+    """Search the question and its other phrasings at the same time; only the question itself may fail."""
+
+    async def other(phrasing: str) -> Found:
+        wanted = tokens.question_terms(phrasing, query.language)
+        asked = msgspec.structs.replace(
+            query, text=phrasing, expanded="", carried="", terms=wanted.terms, words=wanted.words, phrasings=()
+        )
+        try:
+            return await search(asked, deps)
+        except RankstreamError as error:
+            log.warning("a phrasing was not searched: %s", error)
+            return Found()
+
+    found, *others = await asyncio.gather(search(query, deps), *(other(phrasing) for phrasing in query.phrasings))
+    hits = _merged([found.hits, *(each.hits for each in others)], query.candidates)
+    questions = _merged([found.questions, *(each.questions for each in others)], query.candidates)
+    return Found(
+        hits,
+        questions=questions,
+        skipped=None if hits or questions else found.skipped,
+        model=found.model,
+        frequencies=found.frequencies,
+        counted=found.counted,
+        facts=found.facts,
+    )
+
+
+def _merged(lists: Sequence[Sequence[Hit]], limit: int) -> list[Hit]:
+    """Merge lists of one leg: a chunk has its best score of all of them."""
+    best: dict[str, Hit] = {}
+    for hit in (hit for each in lists for hit in each):
+        if hit.chunk_id not in best or hit.score > best[hit.chunk_id].score:
+            best[hit.chunk_id] = hit
+    return sorted(best.values(), key=lambda hit: (-hit.score, hit.chunk_id))[:limit]
 
 
 # What a caller is told; hosts, ports and users of our stores stay in our logs.

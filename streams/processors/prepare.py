@@ -12,15 +12,17 @@ import msgspec
 from schemas.base import Message
 from schemas.codec import InvalidMessage
 from schemas.queries import Expected, Leg, PreparedQuery, QueryRequest, ReplyTo
-from schemas.replies import ErrorInfo, Milliseconds, QueryReply, ReplyError, error_reply
+from schemas.replies import ErrorInfo, LegReport, Milliseconds, QueryReply, ReplyError, error_reply
 from streams import wire
-from streams.domain import language, normalise, tokens
+from streams.domain import greetings, language, normalise, tokens
 from streams.domain.profile import Profile
 from streams.domain.synonyms import Synonyms
 from streams.errors import Invalid
 from streams.ports import Generations
 from streams.processor import Failure, OnFailure, Processor
 from streams.processors.answer_cache import AnswerFinder, Looked
+from streams.processors.asking import Asker
+from streams.processors.rephrasing import rephrase
 from streams.wire import Outgoing, Record
 from topics import catalogue
 from topics.topic import Topic
@@ -46,6 +48,7 @@ class Deps:
     clock: Callable[[], float]
     synonyms: Mapping[str, Synonyms] = field(default_factory=dict)  # of the profiles that have a dictionary
     answers: AnswerFinder | None = None  # none: every question is searched
+    asker: Asker | None = None  # none: no language model is set, and its options are skipped
 
 
 def read(record: Record, topic: Topic) -> Asked:
@@ -86,7 +89,17 @@ async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
         raise Invalid(f"there is no generation {request.generation!r}; {generation.id} is live", field="generation")
     if profile.embedder and "dense" in profile.legs and not generation.has(profile.embedder):
         raise Invalid(_lacks(profile.name, profile.embedder, generation.id), field="profile")
+    if profile.greeting_gate and greetings.is_greeting(text):
+        return [_reply(asked.reply_to, _not_a_question(asked, profile, generation.id, received, deps.clock()))]
     spoken = language.detect(text, request.language or profile.language)
+    until = _deadline(request, profile, received)
+    rephrased = await rephrase(
+        text, request, profile=profile, language=spoken, seconds=until - received, asker=deps.asker
+    )
+    rewritten = rephrased.differs(text)
+    if rephrased.text != text:
+        text = rephrased.text
+        spoken = language.detect(text, request.language or profile.language)
     wanted = tokens.question_terms(text, spoken)
     top_k = request.top_k or profile.passages
     query = PreparedQuery(
@@ -102,16 +115,18 @@ async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
         profile=profile.name,
         generation=generation.id,
         filters=request.filters,
-        deadline=_deadline(request, profile, received),
+        deadline=until,
         legs=profile.legs,
         candidates=_candidates(profile, top_k),
         embedder=profile.embedder or generation.model,
+        carried=rephrased.carried,
+        phrasings=rephrased.phrasings,
     )
     looked = Looked()
     if deps.answers is not None:
         looked = await deps.answers.look(query, request, profile=profile, model=query.embedder, top_k=top_k)
     if looked.reply is not None:
-        return [_reply(asked.reply_to, _stamped(looked.reply, asked, received, deps.clock()))]
+        return [_reply(asked.reply_to, _stamped(looked.reply, asked, rewritten, received, deps.clock()))]
     expected = Expected(
         query=query,
         reply_to=asked.reply_to,
@@ -124,6 +139,8 @@ async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
         floor=request.floor,
         skipped={leg: "off in profile" for leg in get_args(Leg) if leg not in profile.legs},
         cache_key=looked.key,
+        rewritten=rewritten,
+        reasons=rephrased.reasons,
     )
     key = asked.ticket.encode()
     return [
@@ -144,10 +161,23 @@ def _candidates(profile: Profile, top_k: int) -> int:
     return min(profile.candidates, profile.candidates_per_passage * top_k)
 
 
-def _stamped(kept: QueryReply, asked: Asked, received: float, now: float) -> QueryReply:
+def _not_a_question(asked: Asked, profile: Profile, generation: str, received: float, now: float) -> QueryReply:
+    """Return the reply to a greeting: nothing was searched."""
+    return QueryReply(
+        query_id=asked.request.query_id,
+        profile=profile.name,
+        generation=generation,
+        milliseconds=Milliseconds(total=_since(asked.at, now), prepare=_since(received, now)),
+        legs={leg: LegReport(status="skipped", reason="not a question") for leg in profile.legs},
+    )
+
+
+def _stamped(kept: QueryReply, asked: Asked, rewritten: str | None, received: float, now: float) -> QueryReply:
     """Return a kept answer as one to this question; its legs ran when it was made."""
     spent = Milliseconds(total=_since(asked.at, now), prepare=_since(received, now))
-    return msgspec.structs.replace(kept, query_id=asked.request.query_id, cache="hit", milliseconds=spent)
+    return msgspec.structs.replace(
+        kept, query_id=asked.request.query_id, cache="hit", rewritten=rewritten, milliseconds=spent
+    )
 
 
 def _since(begin: float, end: float) -> float:

@@ -27,4 +27,6 @@ async def search(query: PreparedQuery, deps: Deps) -> Found:
     return Found(found.hits, facts=found.facts)
 
 
-RETRIEVE_GRAPH = retrieval("graph", summary="passages and facts around named things, over one bridge", search=search)
+RETRIEVE_GRAPH = retrieval(
+    "graph", summary="passages and facts around named things, over one bridge", search=search, phrased=False
+)

@@ -19,7 +19,7 @@ class Deps:
 
 async def search(query: PreparedQuery, deps: Deps) -> Found:
     """Return the passages with the highest BM25 score; skipped when the question has no word."""
-    vector = bm25.query_vector(query.expanded or query.text, query.language)
+    vector = bm25.query_vector(query.expanded or query.text, query.language, query.carried)
     if not vector.indices:
         return Found(skipped="no words in the question")
     return Found(await deps.vectors.search_sparse(scope.of(query), vector, query.candidates))

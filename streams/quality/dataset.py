@@ -1,7 +1,8 @@
 """A labelled set: documents, questions, and which documents, or sections of them, answer each question.
 
-A folder with corpus.jsonl {"id", "title", "text"}, queries.jsonl {"id", "text" and, if any, "history" and "language"}
-and qrels.tsv (query-id, doc-id, grade, after a header line; a grade of 0 says that the document is no answer).
+A folder with corpus.jsonl {"id", "title", "text"}, queries.jsonl {"id", "text" and, if any, "language" and "history"
+(turns {"role", "text"}) or "user_turns" (texts of the user, the question last)} and qrels.tsv (query-id, doc-id, grade,
+after a header line; a grade of 0 says that the document is no answer).
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ def load(folder: Path) -> Dataset:
             query_id=query_id,
             text=line["text"],
             gold=gold[query_id],
-            fields={name: line[name] for name in ASKED if line.get(name) is not None},
+            fields=_fields(line),
         )
         for query_id, line in queries.items()
         if any(gold.get(query_id, {}).values())
@@ -134,6 +135,15 @@ def _queries(path: Path, report: Report) -> dict[str, dict[str, Any]]:
         else:
             queries[data["id"]] = data
     return queries
+
+
+def _fields(line: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what else of a line goes into its question; of a conversation as users' turns those before it."""
+    fields = {name: line[name] for name in ASKED if line.get(name) is not None}
+    turns = line.get("user_turns")
+    if "history" not in fields and isinstance(turns, list) and turns[-1:] == [line["text"]] and len(turns) > 1:
+        fields["history"] = [{"role": "user", "text": turn} for turn in turns[:-1]]
+    return fields
 
 
 def _labels(path: Path, report: Report) -> Iterator[_Label]:

@@ -60,6 +60,12 @@ def rendered(shown: QueryReply, **options: Any) -> str:
     return click.unstyle(answers.render("Money back?", shown, width=80, **options))
 
 
+def test_a_question_that_was_searched_in_other_words_says_in_which() -> None:
+    text = answers.render("why?", reply(rewritten="why?\x1b[31m refund"), width=80)
+    assert "searched as: why?" in click.unstyle(text) and "\x1b[31m refund" not in text
+    assert "searched as" not in answers.render("why?", reply(), width=80)
+
+
 def test_a_passage_is_shown_with_its_place_its_score_and_who_found_it() -> None:
     assert rendered(reply(passage())).splitlines() == [
         "Money back?",

@@ -40,6 +40,8 @@ OTHER = {
     "legs": ("dense",),
     "candidates": 31,
     "embedder": "bge-small-en-v1.5",
+    "carried": "annual plan",
+    "phrasings": ("money back rules",),
 }
 
 

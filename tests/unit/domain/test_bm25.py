@@ -57,6 +57,15 @@ def test_only_the_heaviest_terms_are_kept() -> None:
     assert vector.indices == (term_id("seat"),)
 
 
+def test_what_is_carried_into_a_question_counts_half_and_what_it_says_itself_whole() -> None:
+    vector = query_vector("cancel the plan", "en", "annual plans")
+    assert dict(zip(vector.indices, vector.values, strict=True)) == {
+        term_id("cancel"): 1.0,
+        term_id("plan"): 1.0,
+        term_id("annual"): 0.5,
+    }
+
+
 def test_length_is_counted_in_tokens() -> None:
     assert passage_length("the VPN-200 of a site", "en") == len(["vpn200", "vpn", "200", "site"])
 

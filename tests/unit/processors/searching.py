@@ -40,6 +40,7 @@ class Search:
         self.epochs: Any = self.stores.epochs
         self.passages: Any = self.stores.passages
         self.legs_ran = 0
+        self.asker: Any = None
         self._profiles = known or dict(profiles.shipped())
         self._clock = clock
 
@@ -52,7 +53,11 @@ class Search:
         finder = AnswerFinder(answers=self.answers, epochs=self.epochs, passages=self.passages, clock=self._clock)
         keeper = AnswerKeeper(answers=self.answers, clock=self._clock)
         self._prepare = prepare.Deps(
-            profiles=self._profiles, generations=self.stores.generations, clock=self._clock, answers=finder
+            profiles=self._profiles,
+            generations=self.stores.generations,
+            clock=self._clock,
+            answers=finder,
+            asker=self.asker,
         )
         self.fuse = fuse.Deps(
             passages=self.stores.passages,

@@ -13,14 +13,16 @@ import msgspec
 import pytest
 
 from schemas.documents import Receipt
-from schemas.queries import Filters, MinVersion
+from schemas.queries import Filters, MinVersion, Turn
 from schemas.replies import QueryReply
 from streams.adapters import profiles
+from streams.adapters.memory_chat import MemoryChat
 from streams.errors import StoreUnavailable, Transient
 from streams.processors import (
     answer_cache,
     publish_version,
 )
+from streams.processors.asking import Asker
 from tests.contract.building import candidate, change, deletion, receipt
 from tests.unit.processors.searching import Search
 
@@ -47,6 +49,32 @@ async def test_a_question_that_was_asked_before_is_answered_without_its_legs(sea
     assert msgspec.structs.replace(second, **own) == msgspec.structs.replace(first, **own)
     assert (second.milliseconds.legs, second.milliseconds.fuse) == (None, None)
     assert second.milliseconds.prepare is not None
+
+
+async def test_a_rewritten_question_is_kept_as_what_it_was_searched_as() -> None:
+    """Whoever asks the same in other words, or in one go, gets the answer, and is told what was asked of it."""
+    general = profiles.shipped()["general"]
+    search = Search(known={"general": msgspec.structs.replace(general, rewrite="llm")})
+    search.asker = Asker(model=MemoryChat(lambda system, user: "is it stone?"))
+    await search.open()
+    await search.put(change(1, "a stone"))
+    history = (Turn(role="user", text="what is stone"),)
+    asked = [
+        {"text": "and is it?", "history": history},
+        {"text": "is it stone?"},
+        {"text": "or is it?", "history": history},
+    ]
+    found = [await search.ask(**each) for each in asked]
+    assert [each.cache for each in found] == ["miss", "hit", "hit"]
+    assert [each.rewritten for each in found] == ["is it stone?", None, "is it stone?"]
+
+
+async def test_an_answer_to_a_question_that_could_not_be_rewritten_is_not_kept() -> None:
+    general = profiles.shipped()["general"]
+    search = await Search(known={"general": msgspec.structs.replace(general, rewrite="llm")}).open()
+    history = (Turn(role="user", text="what is stone"),)
+    found = [await search.ask(text="and is it?", history=history) for _ in range(2)]
+    assert [(each.cache, each.reasons) for each in found] == [("miss", ("rewrite: no language model is set",))] * 2
 
 
 async def test_that_nothing_was_found_is_kept_too_until_something_changes(search: Search) -> None:

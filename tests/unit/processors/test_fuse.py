@@ -100,6 +100,15 @@ async def test_a_silent_leg_degrades_the_answer_and_does_not_fail_it() -> None:
     assert [each.passage_id for each in reply.passages] == ["a"]
 
 
+async def test_what_became_of_a_question_before_it_was_searched_is_told() -> None:
+    asked = question(rewritten="refund policy", reasons=("expansions: no time left",))
+    results = (result("dense", "a"), result("sparse", "a"), result("fulltext", "a"))
+    reply = await answer(deps(passage("a")), asked, *results)
+    assert reply.rewritten == "refund policy"
+    assert (reply.degraded, reply.reasons) == (True, ("expansions: no time left",))
+    assert len(reply.passages) == 1
+
+
 async def test_with_all_legs_silent_there_is_still_one_answer_by_the_deadline() -> None:
     begun = time.time()
     reply = await answer(deps(), question(seconds=0.3))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 
 from schemas import codec
@@ -67,6 +68,21 @@ async def test_the_model_of_the_question_embeds_it_and_is_told(embedder: str, mo
     result = await run(prepared(embedder=embedder, text="refund policy"), await index())
     assert (result.status, result.model) == ("ok", model)
     assert EMBEDDERS[model].asked == ["refund policy"]
+
+
+async def test_a_follow_up_is_searched_in_the_middle_of_itself_and_what_is_carried_into_it() -> None:
+    seen: list[float] = []
+
+    class Seen(MemoryVectors):
+        async def search_dense(self, where: object, vector: list[float], *_: object, **__: object) -> list[object]:  # type: ignore[override]
+            seen[:] = vector
+            return []
+
+    await run(prepared(text="what about it", carried="refund policy"), Seen())
+    alone, both = await MemoryEmbedder().embed_queries(["what about it", "what about it refund policy"])
+    middle = (alone + both) / np.linalg.norm(alone + both)
+    assert np.allclose(seen, middle, atol=1e-6)
+    assert np.linalg.norm(seen) == pytest.approx(1.0, abs=1e-6)
 
 
 async def test_a_model_without_vectors_is_told_by_name_instead_of_a_general_reason() -> None:

@@ -40,6 +40,24 @@ def test_questions_come_with_their_gold_and_what_else_is_asked_with_them(tmp_pat
     ]
 
 
+def test_turns_of_a_user_before_a_question_become_its_history(tmp_path: Path) -> None:
+    turns = ["Which plans?", "Which port?"]
+    given = [{"role": "assistant", "text": "Two."}]
+    lines = [
+        {"id": "q1", "text": "Which port?", "user_turns": turns},
+        {"id": "q2", "text": "Which port?", "user_turns": turns, "history": given},
+        {"id": "q3", "text": "Which port?", "user_turns": ["Which port?"]},
+        {"id": "q4", "text": "Which port?", "user_turns": ["Which plans?"]},
+    ]
+    qrels = [QRELS[0], *(f"{line['id']}\tplans\t1" for line in lines)]
+    assert [each.fields for each in dataset.load(written(tmp_path, queries=list(lines), qrels=qrels)).questions] == [
+        {"history": [{"role": "user", "text": "Which plans?"}]},
+        {"history": given},
+        {},
+        {},
+    ]
+
+
 def test_questions_without_gold_are_left_out_and_counted(tmp_path: Path) -> None:
     more = [*QUERIES, {"id": "q3", "text": "Why?"}, {"id": "q4", "text": "How?"}]
     found = dataset.load(written(tmp_path, queries=more, qrels=[*QRELS, "q4\tplans\t0"]))

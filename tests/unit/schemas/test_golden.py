@@ -61,6 +61,8 @@ PREPARED = PreparedQuery(
     legs=("dense", "fulltext"),
     candidates=30,
     embedder="all-MiniLM-L6-v2-int8",
+    carried="money back",
+    phrasings=("is there a refund for yearly plans?",),
 )
 SMALL_PREPARED = PreparedQuery(
     query_id="q1",
@@ -172,6 +174,8 @@ FULL: tuple[Message, ...] = (
         floor=0.25,
         skipped={"graph": "off in profile"},
         cache_key="answers:acme:9b74c989",
+        rewritten="can an annual plan be refunded? money back",
+        reasons=("expansions: no time left",),
     ),
     LegResult(
         query_id=QUERY_ID,
@@ -196,6 +200,7 @@ FULL: tuple[Message, ...] = (
         generation="g1",
         models=Models(embedder="all-MiniLM-L6-v2-int8"),
         cache="miss",
+        rewritten="can an annual plan be refunded?",
         stale=True,
         stale_versions=1,
         milliseconds=Milliseconds(total=31.2, prepare=1.9, legs=12.4, fuse=3.0),
