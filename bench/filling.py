@@ -1,4 +1,4 @@
-"""Fills the stores with a made-up knowledge base directly: rows by COPY, vectors by bulk upserts, no bus and no model."""
+"""Fills the stores with a made-up knowledge base: rows by COPY, vectors by bulk upserts, no bus and no model."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from psycopg.types.json import Jsonb
 
 from bench.synthetic import BODY_WORDS, DIMENSION, Base, Text
 from schemas.chunks import ChunkVectors, SparseVector, VectorBatch
+from schemas.documents import Kind
 from streams.adapters import postgres_scope
 from streams.adapters.postgres import Connection, Pool
 from streams.adapters.qdrant import QdrantVectors
@@ -22,7 +23,7 @@ MODEL = "bench"
 LANGUAGE = "en"
 A_DOCUMENT = 5  # texts of one document; a pair is one of its own
 BATCH = 500  # points a call
-_KINDS = ("document", "qa")
+_KINDS: tuple[Kind, ...] = ("document", "qa")
 _COPIES = {
     "documents": "id, generation, tenant, source, doc_id, accepted_version, accepted_hash, live_version",
     "document_versions": "document, version, tenant, hash, op, kind, title, uri, trust, language, agents, pinned, "
@@ -88,7 +89,7 @@ def _batch(tenant: str, found: tuple[ChunkVectors, ...]) -> VectorBatch:
     )
 
 
-async def _write(connection: Connection, tenant: str, kind: str, group: Sequence[Text], first: int) -> None:
+async def _write(connection: Connection, tenant: str, kind: Kind, group: Sequence[Text], first: int) -> None:
     size = A_DOCUMENT if kind == "document" else 1
     starts = range(0, len(group), size)
     placed = [(first + place // size * size, place % size, text) for place, text in enumerate(group)]
@@ -127,7 +128,7 @@ async def _write(connection: Connection, tenant: str, kind: str, group: Sequence
                 tenant,
                 FILED[kind],
                 [text.heading],
-                text.body,  # type: ignore[index]
+                text.body,
                 f"{lexemes.tsvector((text.heading,), text.body, LANGUAGE)} {owner}",
             )
             for document, _, text in placed
@@ -155,6 +156,6 @@ async def _write(connection: Connection, tenant: str, kind: str, group: Sequence
             for ends in text.links
         )
     for table, lines in rows.items():
-        async with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({_COPIES[table]}) FROM STDIN") as copy:  # type: ignore[arg-type]
+        async with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({_COPIES[table]}) FROM STDIN") as copy:
             for line in lines:
                 await copy.write_row(line)

@@ -24,9 +24,9 @@ NAMES, TERMS = 3, 3  # entities of a text
 TEXTS_A_NAME = 5  # one name for so many texts
 _SHIFT, _NAME_SHIFT = 20, 5
 _SEED = 20_240_502
-_ONSETS = "b c d f g h k l m n p r s t v z br cl dr fl gr pl pr sk sl st tr".split()
-_VOWELS = "a e i o u ai ea io ou".split()
-_ENDS = "n r l m x nd rt st ck lm".split()
+_ONSETS = (*"bcdfghklmnprstvz", "br", "cl", "dr", "fl", "gr", "pl", "pr", "sk", "sl", "st", "tr")
+_VOWELS = ("a", "e", "i", "o", "u", "ai", "ea", "io", "ou")
+_ENDS = ("n", "r", "l", "m", "x", "nd", "rt", "st", "ck", "lm")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,9 +50,10 @@ class Text:
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """A question, what it names, and what it is about."""
+    """A question, the text it was made from, what it names, and what it is about."""
 
     text: str
+    source: str  # a text's id
     entities: tuple[str, ...]
     topic: int
 
@@ -113,7 +114,7 @@ class Base:
             name = text.entities[0].title() if len(found) % 4 in (0, 2) else ""
             said = f"How does the {asked[0]} {asked[1]} {common} with {asked[2].rstrip('.')} {name} {text.code}".split()
             named = (text.entities[0], text.entities[1], text.entities[-1])
-            found.append(Question(text=f"{' '.join(said)}?", entities=named, topic=text.topic))
+            found.append(Question(text=f"{' '.join(said)}?", source=text.id, entities=named, topic=text.topic))
         return found
 
 
@@ -150,8 +151,10 @@ def _names(number: int) -> list[str]:
 
 
 def _syllables(chance: random.Random) -> str:
-    return "".join(chance.choice(_ONSETS) + chance.choice(_VOWELS) for _ in range(2)) + chance.choice(_ONSETS)
+    parts = [chance.choice(_ONSETS) + chance.choice(_VOWELS) for _ in range(2)]
+    return f"{''.join(parts)}{chance.choice(_ONSETS)}"
 
 
 def _unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    unit: NDArray[np.float64] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return unit

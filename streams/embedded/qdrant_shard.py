@@ -12,8 +12,8 @@ from streams.embedded.qdrant_errors import RequestError, Unsupported, bad_reques
 
 # The engine keeps the interpreter's lock while it works, so that a larger piece would hold up every search.
 UPSERT_POINTS = 100
-# Searches are exact. A graph would take a search at 50,000 points from 5 to 0.5 ms, but the engine builds it (20 to 50 s
-# there) with the interpreter's lock held, and nothing would be answered meanwhile.
+# Searches are exact. A graph would take a search at 50,000 points from 5 to 0.5 ms, but the engine builds it (20 to
+# 50 s there) with the interpreter's lock held, and nothing would be answered meanwhile.
 NEVER_INDEX_KB = 1_000_000_000
 _DISTANCES = {
     "Cosine": edge.Distance.Cosine,
@@ -24,7 +24,6 @@ _DISTANCES = {
 _DATATYPES = {
     "float32": edge.VectorStorageDatatype.Float32,
     "float16": edge.VectorStorageDatatype.Float16,
-    "uint8": edge.VectorStorageDatatype.Uint8,
 }
 _INDEXES = {
     "keyword": edge.PayloadSchemaType.Keyword,
