@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import uuid
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -16,7 +17,8 @@ from streams.adapters import postgres_scope
 from streams.adapters.postgres import Connection, Pool
 from streams.adapters.qdrant import QdrantVectors
 from streams.adapters.text_index import FILED
-from streams.domain import bm25, lexemes
+from streams.domain import bm25, lexemes, tokens
+from streams.domain.tokens import Token
 
 GENERATION = "g1"
 MODEL = "bench"
@@ -68,8 +70,34 @@ async def vectors(index: QdrantVectors, bases: Sequence[Base]) -> None:
             await index.upsert(_batch(base.name, found))
 
 
+def cut(text: str, start: int = 0) -> list[Token]:
+    """Return the tokens of a made-up text as the domain cuts them, in a tenth of the time: its words are few."""
+    found: list[Token] = []
+    for word in text.split():
+        pieces = _word(word.strip(".").lower())
+        found += [Token(piece.term, start + piece.position) for piece in pieces]
+        start += pieces[-1].position + 1
+    return found
+
+
+@functools.cache
+def _word(word: str) -> list[Token]:
+    return tokens.tokens(word, LANGUAGE)
+
+
+def tsvector(text: Text) -> str:
+    """Return the literal that `lexemes.tsvector` gives for a text."""
+    heading = cut(text.heading)
+    places: dict[str, list[str]] = {}
+    for token in heading:
+        places.setdefault(token.term, []).append(f"{token.position + 1}A")
+    for token in cut(text.body, heading[-1].position + lexemes.HEADING_GAP):
+        places.setdefault(token.term, []).append(str(token.position))
+    return " ".join(f"{lexemes.quote(term)}:{','.join(found)}" for term, found in places.items())
+
+
 def _sparse(text: Text) -> SparseVector:
-    return bm25.passage_vector(f"{text.heading}\n\n{text.body}", LANGUAGE, BODY_WORDS)
+    return bm25.weighed([token.term for token in cut(f"{text.heading} {text.body}")], BODY_WORDS)
 
 
 def _batch(tenant: str, found: tuple[ChunkVectors, ...]) -> VectorBatch:
@@ -129,7 +157,7 @@ async def _write(connection: Connection, tenant: str, kind: Kind, group: Sequenc
                 FILED[kind],
                 [text.heading],
                 text.body,
-                f"{lexemes.tsvector((text.heading,), text.body, LANGUAGE)} {owner}",
+                f"{tsvector(text)} {owner}",
             )
             for document, _, text in placed
         ),

@@ -40,7 +40,7 @@ _EXACT = b"""
 SELECT c.chunk_id::text FROM chunks c
 WHERE c.lexemes @@ ((%(query)s)::tsquery && (%(owner)s)::tsquery) AND c.level = %(level)s
 ORDER BY ts_rank_cd('{0.1, 0.2, 0.4, 1.0}', c.lexemes, (%(query)s)::tsquery) DESC, c.chunk_id
-LIMIT %(top)s
+LIMIT %(limit)s
 """
 _MATCHED = b"""
 SELECT count(*) AS rows FROM chunks c
@@ -140,18 +140,19 @@ class _Bench:
     async def recall(self, leg: str, kind: Kind) -> list[Figure]:
         """Return what the bound costs over the questions that match more: of the top 10, and of the texts asked about.
 
-        Cover density knows no rare words, so that all texts ranked is not the better order.
+        Cover density does not tell rare words from common ones, so that the order of all matches is not the better one.
         """
         base, store = self.bases["large"], PostgresTextIndex(pool=self.pool)
         asked = base.questions(kind, WARM_UP + QUESTIONS)
         kept, bounded, unbounded = [], [], []
         for question in asked:
-            words = _words(base, terms(question)) | {"level": text_index.FILED[kind], "top": TOP}
+            words = _words(base, terms(question)) | {"level": text_index.FILED[kind]}
             if (await self._rows(_MATCHED, words))[0]["rows"] <= RANKED:
                 continue
-            exact = {row["chunk_id"] for row in await self._rows(_EXACT, words)}
-            found = {hit.chunk_id for hit in (await store.search(scope(base), terms(question), TOP, kind=kind)).hits}
-            kept.append(len(exact & found) / len(exact))
+            exact = [row["chunk_id"] for row in await self._rows(_EXACT, words)]
+            hits = (await store.search(scope(base), terms(question), CANDIDATES, kind=kind)).hits
+            found = [hit.chunk_id for hit in hits]
+            kept.append(len({*exact[:TOP]}.intersection(found[:TOP])) / TOP)
             bounded.append(question.source in found)
             unbounded.append(question.source in exact)
         if not kept:
@@ -162,7 +163,7 @@ class _Bench:
                 name=f"{leg}: top {TOP} of all matches that the bound keeps", value=_share(kept), unit="%", note=note
             ),
             Figure(
-                name=f"{leg}: the text asked about is in the top {TOP}",
+                name=f"{leg}: the text asked about is among {CANDIDATES} candidates",
                 value=_share(bounded),
                 unit="%",
                 note=f"{_share(unbounded):.0f} % when all matches are ranked",
