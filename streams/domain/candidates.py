@@ -27,6 +27,14 @@ class Candidates:
         """Return what each list says of a passage that it found."""
         return {name: places[number] for name, places in self.lists.items() if number in places}
 
+    def legs_of_all(self) -> list[dict[str, LegScore]]:
+        """Return what `legs` says, of every passage."""
+        found: list[dict[str, LegScore]] = [{} for _ in self.passages]
+        for name, places in self.lists.items():
+            for number, place in places.items():
+                found[number][name] = place
+        return found
+
 
 def gather(
     results: Mapping[Leg, LegResult], live: Mapping[str, LivePassage], *, unlisted: Sequence[Leg] = ()

@@ -73,7 +73,7 @@ def rank(
             dropped.append((number, f"no room within {profile.total_chars} characters"))
     return Ranked(
         passages=tuple(shown),
-        dropped=tuple(_dropped(found, number, rule) for number, rule in dropped) if explain else (),
+        dropped=tuple(_dropped(found, dropped)) if explain else (),
         stale_hits=found.stale,
         pinned=always,
         summary=None if ranked_summary else connections.summary(facts),
@@ -143,5 +143,7 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _dropped(found: Candidates, number: int, rule: str) -> Dropped:
-    return Dropped(passage_id=found.passages[number].passage_id, rule=rule, legs=found.legs(number))
+def _dropped(found: Candidates, dropped: Sequence[tuple[int, str]]) -> Iterator[Dropped]:
+    legs = found.legs_of_all()
+    for number, rule in dropped:
+        yield Dropped(passage_id=found.passages[number].passage_id, rule=rule, legs=legs[number])

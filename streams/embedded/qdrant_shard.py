@@ -12,7 +12,7 @@ from streams.embedded.qdrant_errors import RequestError, Unsupported, bad_reques
 
 # The engine keeps the interpreter's lock while it works, so that a larger piece would hold up every search.
 UPSERT_POINTS = 100
-# Searches are exact. A graph would take a search at 50,000 points from 5 to 0.5 ms, but the engine builds it (20 to
+# Searches are exact. A graph would take a search at 50,000 points from 6 to 0.5 ms, but the engine builds it (20 to
 # 50 s there) with the interpreter's lock held, and nothing would be answered meanwhile.
 NEVER_INDEX_KB = 1_000_000_000
 _DISTANCES = {
