@@ -96,6 +96,7 @@ class PostgresGraph:
                 "scanned": SCANNED,
                 "frequent": graph.FREQUENT,
             },
+            planned_once=True,
         )
         return Around(
             frequencies={row["key"]: int(row["number"]) for row in rows if row["what"] == "frequency"},

@@ -88,14 +88,22 @@ async def read(
     parameters: Parameters,
     seconds: float = QUERY_SECONDS,
     prepare: bool | None = None,
+    planned_once: bool = False,
 ) -> list[DictRow]:
     """Return the rows of one query, asked in one round trip as the query role of `tenant`; the server stops it in time.
 
     A caller that is cancelled leaves at once: the query ends by its own limit and gives its connection back.
-    With `prepare` false it is planned each time, for the values it has. Without a tenant it runs as the user of the
-    database, in a fifth of the time: for what is nobody's text.
+    With `prepare` false it is planned each time, for the values it has; `planned_once`, once a connection, whatever the
+    values: for a statement that takes as long to plan as to run, and has one good plan. Without a tenant it runs as the
+    user of the database, in a fifth of the time: for what is nobody's text.
     """
-    session = {"tenant": tenant, "timeout": f"{seconds * 1000:.0f}ms"}
+    session = {
+        "tenant": tenant,
+        "timeout": f"{seconds * 1000:.0f}ms",
+        "plans": "force_generic_plan" if planned_once else "auto",
+    }
+    if planned_once:
+        prepare = True
 
     async def ask() -> list[DictRow]:
         with translated(doing):

@@ -162,7 +162,13 @@ class QdrantVectors:
 
     async def _create(self, name: str, wanted: Sequence[Model]) -> None:
         dense = {
-            model.name: models.VectorParams(size=model.dimension, distance=models.Distance.COSINE) for model in wanted
+            model.name: models.VectorParams(
+                size=model.dimension,
+                distance=models.Distance.COSINE,
+                # Of unit vectors that costs less than 0.001 of a cosine, and a search reads half as much.
+                datatype=models.Datatype.FLOAT16,
+            )
+            for model in wanted
         }
         try:
             await self._client.create_collection(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Sequence
 
 from schemas.chunks import SparseVector
 from streams.domain.tokens import terms, tokens
@@ -27,7 +28,15 @@ def passage_vector(
     `average_length` is in tokens, as `passage_length` counts them, and frozen per generation. Of more than `most_terms`
     terms the heaviest are kept. A text without tokens gives an empty vector.
     """
-    counts = Counter(token.term for token in tokens(text, language))
+    found = [token.term for token in tokens(text, language)]
+    return weighed(found, average_length, k1=k1, b=b, most_terms=most_terms)
+
+
+def weighed(
+    found: Sequence[str], average_length: float, *, k1: float = K1, b: float = B, most_terms: int = MOST_TERMS
+) -> SparseVector:
+    """Return the BM25 weights of the terms of a passage, given all of them in its order."""
+    counts = Counter(found)
     norm = k1 * (1 - b + b * counts.total() / max(average_length, 1.0))
     weights: dict[int, float] = {}
     for term, count in counts.most_common(most_terms):

@@ -27,6 +27,14 @@ class Candidates:
         """Return what each list says of a passage that it found."""
         return {name: places[number] for name, places in self.lists.items() if number in places}
 
+    def legs_of_all(self) -> list[dict[str, LegScore]]:
+        """Return what `legs` says, of every passage."""
+        found: list[dict[str, LegScore]] = [{} for _ in self.passages]
+        for name, places in self.lists.items():
+            for number, place in places.items():
+                found[number][name] = place
+        return found
+
 
 def gather(
     results: Mapping[Leg, LegResult], live: Mapping[str, LivePassage], *, unlisted: Sequence[Leg] = ()
@@ -72,15 +80,18 @@ def _places(
     hits: Sequence[Hit], live: Mapping[str, LivePassage], numbers: dict[str, int], found: Candidates
 ) -> dict[int, LegScore]:
     places: dict[int, LegScore] = {}
+    passages, evidence = found.passages, found.evidence
     for hit in hits:
         passage = live.get(hit.chunk_id)
         if passage is None:
             continue
-        number = numbers.setdefault(passage.passage_id, len(found.passages))
-        if number == len(found.passages):
-            found.passages.append(passage)
-            found.evidence.append({})
-        found.evidence[number][hit.chunk_id] = None
+        number = numbers.get(passage.passage_id)
+        if number is None:
+            number = numbers[passage.passage_id] = len(passages)
+            passages.append(passage)
+            evidence.append({hit.chunk_id: None})
+        else:
+            evidence[number][hit.chunk_id] = None
         if number not in places:
             places[number] = LegScore(rank=len(places) + 1, score=hit.score)
     return places

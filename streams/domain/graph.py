@@ -11,6 +11,7 @@ To keep a long chunk from collecting many weak ones, it counts an entity's best 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -75,6 +76,7 @@ class GraphFound:
     facts: list[Fact]
 
 
+@functools.lru_cache(maxsize=FREQUENT + 1)
 def specificity(frequency: int) -> float:
     """Return how much an entity says that so many chunks mention: 1 for one chunk, LEAST from FREQUENT chunks on."""
     return max(LEAST, 1.0 - math.log(max(1, frequency)) / math.log(FREQUENT))
@@ -82,17 +84,17 @@ def specificity(frequency: int) -> float:
 
 def bridges(keys: Sequence[str], near: Around) -> list[str]:
     """Return the entities that relations lead to from the question's, strongest first, at most MOST_BRIDGES."""
-    reached = _reached(keys, near)
-    return sorted(reached, key=lambda key: (-reached[key], key))[:MOST_BRIDGES]
+    return _strongest(_reached(keys, near))
 
 
 def rank(keys: Sequence[str], near: Around, far: Around, limit: int) -> GraphFound:
     """Score the chunks and facts around the question's entities (`near`) and around the bridges (`far`)."""
     asked = set(keys)
     worth = {key: specificity(near.frequencies.get(key, 0)) for key in asked}
-    crossed = set(bridges(keys, near))
+    all_reached = _reached(keys, near)
+    crossed = set(_strongest(all_reached))
     over = {key: specificity(far.frequencies.get(key, 0)) for key in crossed}
-    reached = {key: strength * over[key] for key, strength in _reached(keys, near).items() if key in crossed}
+    reached = {key: strength * over[key] for key, strength in all_reached.items() if key in crossed}
 
     evidence: dict[str, dict[tuple[str, ...], float]] = {}  # by chunk, by what it is evidence of
 
@@ -141,11 +143,17 @@ def _reached(keys: Sequence[str], near: Around) -> dict[str, float]:
     return {bridge: 1.0 - math.prod(1.0 - weight for weight in by.values()) for bridge, by in strongest.items()}
 
 
+def _strongest(reached: Mapping[str, float]) -> list[str]:
+    return sorted(reached, key=lambda key: (-reached[key], key))[:MOST_BRIDGES]
+
+
 def _other(link: Link, asked: set[str]) -> str:
     return link.object if link.subject in asked else link.subject
 
 
 def _noisy_or(weights: Mapping[tuple[str, ...], float]) -> float:
+    if len(weights) == 1:  # of most chunks
+        return 1.0 - (1.0 - next(iter(weights.values())))
     direct = [weight for of, weight in sorted(weights.items()) if of[0] != "bridge"]
     over = sorted((weight for of, weight in weights.items() if of[0] == "bridge"), reverse=True)
     return 1.0 - math.prod(1.0 - weight for weight in (*direct, *over[:BRIDGES_COUNTED]))

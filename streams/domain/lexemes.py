@@ -15,7 +15,7 @@ LAST_POSITION = 16_383
 MOST_POSITIONS = 255  # of one lexeme
 LONGEST_VECTOR = 1_000_000  # bytes; the limit is 2**20, and a literal is never shorter than what is stored
 
-_HEADING_GAP = 8  # positions between headings and body: a cover that spans both is no close one
+HEADING_GAP = 8  # positions between headings and body: a cover that spans both is no close one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,7 @@ def tsvector(heading_path: Sequence[str], body: str, language: str) -> str:
     places: dict[str, list[str]] = {}
     headings = tokens("\n".join(heading_path), language)
     _add(places, headings, 1, "A")
-    _add(places, tokens(body, language), headings[-1].position + _HEADING_GAP if headings else 1, "")
+    _add(places, tokens(body, language), headings[-1].position + HEADING_GAP if headings else 1, "")
     lexemes: list[str] = []
     room = LONGEST_VECTOR
     for term, positions in places.items():

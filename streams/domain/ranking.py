@@ -15,6 +15,8 @@ from streams.domain.relevance import Weights
 from streams.domain.scoring import Scores
 from streams.domain.versions import LivePassage
 
+_FIRST_WORDS = 4
+
 
 @dataclass(frozen=True, kw_only=True)
 class Ranked:
@@ -73,7 +75,7 @@ def rank(
             dropped.append((number, f"no room within {profile.total_chars} characters"))
     return Ranked(
         passages=tuple(shown),
-        dropped=tuple(_dropped(found, number, rule) for number, rule in dropped) if explain else (),
+        dropped=tuple(_dropped(found, dropped)) if explain else (),
         stale_hits=found.stale,
         pinned=always,
         summary=None if ranked_summary else connections.summary(facts),
@@ -106,7 +108,7 @@ def _judged(
 
     Copies of a text would fill several of the few places, so that the best passage of each stays.
     """
-    first_of: dict[str, str] = {}
+    texts_seen = _Texts()
     for number in order:
         passage = found.passages[number]
         absolute = scores.absolute.get(number)
@@ -116,13 +118,40 @@ def _judged(
             yield number, scores.refused[number]
         elif floor is not None and absolute is not None and absolute < floor:
             yield number, f"below the floor of {floor:g}"
-        elif distinct and (same := " ".join(passage.body.split())) in first_of:
-            yield number, f"same text as {first_of[same]}"
+        elif distinct and (first := texts_seen.first(passage)) is not passage:
+            yield number, f"same text as {first.passage_id}"
         else:
-            if distinct:
-                first_of[same] = passage.passage_id
             yield number, None
 
 
-def _dropped(found: Candidates, number: int, rule: str) -> Dropped:
-    return Dropped(passage_id=found.passages[number].passage_id, rule=rule, legs=found.legs(number))
+class _Texts:
+    """Which passage was the first with a text, white space aside.
+
+    Whole texts are compared only where their first words are the same: with `explain` there are hundreds of long ones.
+    """
+
+    def __init__(self) -> None:
+        self._begun: dict[tuple[str, ...], LivePassage | None] = {}  # by first words; None: there are several
+        self._whole: dict[str, LivePassage] = {}
+
+    def first(self, passage: LivePassage) -> LivePassage:
+        """Return the first passage with this one's text: itself, where it is new."""
+        begin = tuple(passage.body.split(None, _FIRST_WORDS)[:_FIRST_WORDS])
+        if begin not in self._begun:
+            self._begun[begin] = passage
+            return passage
+        lone = self._begun[begin]
+        if lone is not None:
+            self._whole[_one_line(lone.body)] = lone
+            self._begun[begin] = None
+        return self._whole.setdefault(_one_line(passage.body), passage)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _dropped(found: Candidates, dropped: Sequence[tuple[int, str]]) -> Iterator[Dropped]:
+    legs = found.legs_of_all()
+    for number, rule in dropped:
+        yield Dropped(passage_id=found.passages[number].passage_id, rule=rule, legs=legs[number])

@@ -171,7 +171,8 @@ class _Spread:
 def coverage(evidence: Evidence) -> Column:
     """Return the share of the question's terms that each candidate has, weighed by IDF; from 0 to 1."""
     total = sum(evidence.idf) or 1.0
-    return np.array([sum(evidence.idf[term] for term in found) / total for found in evidence.terms], dtype=float)
+    weight = evidence.idf.__getitem__
+    return np.array([sum(map(weight, found)) / total for found in evidence.terms], dtype=float)
 
 
 def relevance(model: Model, seen: Mapping[str, Column]) -> Column:

@@ -75,9 +75,8 @@ def _by_coverage(
     words = query.words or range(len(query.terms))
     most_bm25 = sum(evidence.idf) * (bm25.K1 + 1)
     shares = [coverage.share(passage.terms, words) for passage in found.passages]
-    judged = {
-        number: coverage.absolute(found.legs(number), shares[number], profile, most_bm25=most_bm25) for number in fused
-    }
+    legs = found.legs_of_all()
+    judged = {number: coverage.absolute(legs[number], shares[number], profile, most_bm25=most_bm25) for number in fused}
     absolute = {number: 0.0 if score is None else score for number, score in judged.items()}
     boost = _boosts(found, fused, profile)
     return Scores(

@@ -29,7 +29,7 @@ async def test_a_search_looks_at_the_vectors_of_its_model(both: Stores, model: s
     rows = {chunk.id: dense(prefix + chunk.body, size) for chunk in cut(PAGE) if chunk.level == "child"}
     cosines = {key: float(row @ wanted / np.linalg.norm(row) / np.linalg.norm(wanted)) for key, row in rows.items()}
     assert [hit.chunk_id for hit in hits] == sorted(cosines, key=lambda key: (-cosines[key], key))
-    assert [hit.score for hit in hits] == [pytest.approx(cosines[hit.chunk_id], abs=1e-5) for hit in hits]
+    assert [hit.score for hit in hits] == [pytest.approx(cosines[hit.chunk_id], abs=1e-3) for hit in hits]
 
 
 async def test_a_search_without_a_model_is_by_the_main_one(both: Stores) -> None:

@@ -72,6 +72,32 @@ async def test_a_search_reads_its_lists_from_the_indexes_below_row_security(pool
     assert "Hash Join" not in plan, plan
 
 
+async def test_a_search_is_planned_once_a_connection_and_that_plan_reads_the_indexes(
+    pool: postgres.Pool, database: str
+) -> None:
+    await fill_graph(pool, 2_000)
+    one = await postgres.open_pool(database, size=1)
+    for word in range(3):
+        assert (await PostgresGraph(pool=one).search(scope(), ["often", f"word{word}"], 10)).hits
+    async with one.connection() as connection, connection.transaction():
+        session = {"tenant": "acme", "timeout": "2s", "plans": "force_generic_plan"}
+        await connection.execute(postgres.sql("as_tenant"), session)
+        found = await connection.execute(
+            "SELECT name, cardinality(parameter_types) AS parameters, custom_plans, generic_plans "
+            "FROM pg_prepared_statements WHERE statement LIKE '%graph_relations%'"
+        )
+        (row,) = await found.fetchall()
+        assert (row["custom_plans"], row["generic_plans"]) == (0, 6)
+        nulls = ", ".join(["NULL"] * row["parameters"])
+        found = await connection.execute(f'EXPLAIN (COSTS OFF) EXECUTE "{row["name"]}" ({nulls})'.encode())
+        plan = "\n".join(line["QUERY PLAN"] for line in await found.fetchall())
+    await one.close()
+    assert "key = a" in plan and "tenant = $" in plan, plan
+    for index in ("mentions_of_key", "relations_of_subject", "relations_of_object", "relations_of_pair"):
+        assert f"using graph_{index}" in plan, plan
+    assert "Seq Scan" not in plan and "Hash Join" not in plan, plan
+
+
 async def test_a_key_of_every_chunk_is_read_to_its_bounds_and_counts_little(pool: postgres.Pool) -> None:
     await fill_graph(pool, 2_000)
     store = PostgresGraph(pool=pool)

@@ -24,7 +24,7 @@ async def test_dense_hits_are_scored_by_cosine(stores: Stores) -> None:
     children = {chunk.id: dense(chunk.body) for chunk in cut(first) if chunk.level == "child"}
     cosines = {key: float(row @ wanted / np.linalg.norm(row) / np.linalg.norm(wanted)) for key, row in children.items()}
     assert [hit.chunk_id for hit in hits] == sorted(cosines, key=lambda key: (-cosines[key], key))
-    assert [hit.score for hit in hits] == [pytest.approx(cosines[hit.chunk_id], abs=1e-5) for hit in hits]
+    assert [hit.score for hit in hits] == [pytest.approx(cosines[hit.chunk_id], abs=1e-3) for hit in hits]
 
 
 async def test_levels_narrow_a_dense_search(stores: Stores) -> None:

@@ -56,6 +56,22 @@ def test_one_text_fills_one_place() -> None:
     assert [(each.passage_id, each.rule) for each in ranked.dropped] == [("b", "same text as a")]
 
 
+def test_texts_that_begin_alike_are_told_apart_and_their_copies_found() -> None:
+    texts = {
+        "a": "one two three four five",
+        "b": "one two three four six",
+        "c": "one  two\nthree four six",
+        "d": "one",
+        "e": "one",
+        "f": "one two three\tfour five",
+    }
+    live = {name: passage(name, text) for name, text in texts.items()}
+    ranked = ranked_by_ranks({"dense": result("dense", *texts)}, live, rrf_k=60, top_k=6)
+    assert [each.passage_id for each in ranked.passages] == ["a", "b", "d"]
+    copies = {each.passage_id: each.rule for each in ranked.dropped}
+    assert copies == {"c": "same text as b", "e": "same text as d", "f": "same text as a"}
+
+
 def test_more_passages_do_not_change_the_first() -> None:
     live = {name: passage(name) for name in "abcdef"}
     results = {"dense": result("dense", *"abcdef"), "sparse": result("sparse", *"fedcba")}
