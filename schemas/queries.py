@@ -107,6 +107,7 @@ class Expected(Message, tag=True, rename={"schema_version": "version"}, frozen=T
     asked: float | None = None  # seconds since the epoch, when the client sent it (Kafka's timestamp)
     min_version: tuple[MinVersion, ...] = ()
     explain: bool = False
+    progressive: bool = False  # the fused answer is wanted before the reranked one
     skipped: dict[str, str] = {}  # legs that do not run, with the reason
     again: bool = False  # a flip overtook the first search
     cache_key: str | None = None  # where a complete answer is kept; absent: it is not

@@ -23,6 +23,7 @@ BROKER = "RANKSTREAM_BROKER"
 SESSION = "RANKSTREAM_SESSION_TIMEOUT"
 EMBEDDER = "RANKSTREAM_EMBEDDER"
 EMBED_ALSO = "RANKSTREAM_EMBED_ALSO"
+RERANKER = "RANKSTREAM_RERANKER"
 LOG_LEVEL = "RANKSTREAM_LOG_LEVEL"
 PROFILES = "RANKSTREAM_PROFILES"
 
@@ -44,6 +45,7 @@ class Settings:
     profiles: Path | None = None  # a folder of profiles beside the shipped ones
     embedder: str | None = None  # the main embedder; None: the live generation's, or the default for the first one
     embed_also: tuple[str, ...] | None = None  # further ones; None: those of the live generation, or none
+    reranker: str | None = None  # a hub name or a folder, or `llm`; None: nothing is reranked
 
 
 def data_dir(environment: Mapping[str, str] | None = None) -> Path:
@@ -68,6 +70,7 @@ def given(environment: Mapping[str, str] | None = None) -> Settings:
         profiles=Path(environment[PROFILES]).absolute() if environment.get(PROFILES) else None,
         embedder=environment.get(EMBEDDER) or None,
         embed_also=_names(environment, EMBED_ALSO),
+        reranker=_unless_none(environment, RERANKER),
     )
 
 
@@ -92,6 +95,7 @@ def load(environment: Mapping[str, str] | None = None) -> Settings:
         profiles=settings.profiles,
         embedder=settings.embedder,
         embed_also=settings.embed_also,
+        reranker=settings.reranker,
     )
 
 
@@ -109,6 +113,11 @@ def need(value: str | None, name: str) -> str:
 
 def _names(environment: Mapping[str, str], name: str) -> tuple[str, ...] | None:
     return tuple(filter(None, (part.strip() for part in environment.get(name, "").split(",")))) or None
+
+
+def _unless_none(environment: Mapping[str, str], name: str) -> str | None:
+    value = environment.get(name, "").strip()
+    return None if value.lower() in ("", "none") else value
 
 
 def _choice(environment: Mapping[str, str], name: str, choices: tuple[str, ...]) -> str:

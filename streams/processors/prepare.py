@@ -46,6 +46,7 @@ class Deps:
     clock: Callable[[], float]
     synonyms: Mapping[str, Synonyms] = field(default_factory=dict)  # of the profiles that have a dictionary
     answers: AnswerFinder | None = None  # none: every question is searched
+    reranker: str | None = None  # the model that profiles with a `rerank_depth` are reranked by
 
 
 def read(record: Record, topic: Topic) -> Asked:
@@ -109,7 +110,8 @@ async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
     )
     looked = Looked()
     if deps.answers is not None:
-        looked = await deps.answers.look(query, request, profile=profile, model=query.embedder, top_k=top_k)
+        models = (query.embedder,) if profile.rerank_depth is None else (query.embedder, deps.reranker or "")
+        looked = await deps.answers.look(query, request, profile=profile, models=models, top_k=top_k)
     if looked.reply is not None:
         return [_reply(asked.reply_to, _stamped(looked.reply, asked, received, deps.clock()))]
     expected = Expected(
@@ -121,6 +123,7 @@ async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
         asked=asked.at,
         min_version=request.min_version,
         explain=request.explain,
+        progressive=request.progressive,
         skipped={leg: "off in profile" for leg in get_args(Leg) if leg not in profile.legs},
         cache_key=looked.key,
     )
