@@ -48,7 +48,7 @@ class FlagCrossEncoder:
         device = "cuda:0" if self.on_gpu else "cpu"
         try:
             loaded = FlagReranker(name, use_fp16=self.on_gpu, devices=device)
-        except (OSError, ValueError) as error:
+        except Exception as error:  # of a broken folder they raise whatever comes first
             reason = " ".join(str(error).split())[:300]
             said = f"{settings.RERANKER}: {name!r} is no folder with a model, nor a hub name that can be had: {reason}"
             raise ConfigurationError(said) from error
@@ -66,9 +66,10 @@ class FlagCrossEncoder:
         """
         # Not compute_score, which sends its first batch through the model twice to find out whether it fits.
         torch, tokenizer = self._torch, self._tokenizer
-        questions, passages = zip(*(pair.split(_SEPARATOR, 1) for pair in pairs), strict=True)
-        questions = [self._cut(question) for question in questions]
-        encoded = tokenizer(questions, list(passages), truncation="only_second", max_length=self.longest, padding=True)
+        parts = [pair.split(_SEPARATOR, 1) for pair in pairs]
+        questions = [self._cut(question) for question, _ in parts]
+        passages = [passage for _, passage in parts]
+        encoded = tokenizer(questions, passages, truncation="only_second", max_length=self.longest, padding=True)
         cut = [bool(each.overflowing) for each in encoded.encodings]
         order = sorted(range(len(pairs)), key=lambda number: sum(encoded.attention_mask[number]))
         scores = np.empty((len(pairs), 2), dtype=np.float32)
