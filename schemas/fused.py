@@ -11,7 +11,7 @@ class Candidate(Value, frozen=True, kw_only=True):
     """A passage that is to be reranked."""
 
     passage: Passage
-    text: str | None = None  # what the reranker reads, where the passage shows something else: whole, without a warning
+    text: str | None = None  # what the reranker reads, where the passage shows less of it
 
 
 class Fused(Message, tag=True, rename={"schema_version": "version"}, frozen=True, kw_only=True):

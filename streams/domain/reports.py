@@ -38,5 +38,5 @@ def reasons(legs: Mapping[str, LegReport]) -> tuple[str, ...]:
 def closing(reply: QueryReply) -> QueryReply:
     """Return the last revision that came as the final one: the reranked one did not come by the deadline."""
     late = LegReport(status="timeout", reason="no reply by the deadline")
-    legs = {**reply.legs, "rerank": late}
-    return msgspec.structs.replace(reply, final=True, degraded=True, reasons=reasons(legs), legs=legs)
+    why = (*reply.reasons, *reasons({"rerank": late}))
+    return msgspec.structs.replace(reply, final=True, degraded=True, reasons=why, legs={**reply.legs, "rerank": late})

@@ -79,9 +79,18 @@ def whole_room(profile: Profile) -> Profile:
 
 
 def candidates(ranked: Ranked) -> tuple[Candidate, ...]:
-    """Return the candidates of a ranked list, each with what a reranker reads where it shows less or something else."""
-    pairs = zip(ranked.passages, ranked.whole, strict=True)
-    return tuple(Candidate(passage=each, text=None if whole == each.text else whole) for each, whole in pairs)
+    """Return the candidates of a ranked list, each with its whole text where it shows less."""
+    found = []
+    for passage, whole in zip(ranked.passages, ranked.whole, strict=True):
+        uncut = whole == texts.unmarked(passage.text, passage.trust)
+        found.append(Candidate(passage=passage, text=None if uncut else whole))
+    return tuple(found)
+
+
+def read(candidate: Candidate) -> str:
+    """Return what a reranker reads of a candidate: headings first, whole, without the warning of an external text."""
+    shown = candidate.passage
+    return texts.unmarked(shown.text, shown.trust) if candidate.text is None else candidate.text
 
 
 def merged(passages: Sequence[Passage], scores: Sequence[float]) -> list[Passage]:

@@ -20,7 +20,6 @@ from schemas.replies import ErrorInfo, LegReport, QueryReply, error_reply
 from streams import wire
 from streams.domain import kept_answers, reports, reranking, scope
 from streams.domain.profile import Profile
-from streams.domain.texts import unmarked
 from streams.errors import RankstreamError
 from streams.ports import PassageReader, Reranker
 from streams.processor import Failure, OnFailure, Processor
@@ -89,7 +88,7 @@ async def _score(fused: Fused, begun: float, deps: Deps) -> _Scores:
     reranker, question = deps.reranker, fused.expected.query.text
     if reranker is None:
         return _Scores(scores=(), report=LegReport(status="error", reason="no model"))
-    read = [_text(each.text, each.passage.text, each.passage.trust) for each in fused.candidates]
+    read = [reranking.read(candidate) for candidate in fused.candidates]
     until = reranking.until(fused.expected.query.deadline, begun)
     scores: list[float] = []
     shortened = 0
@@ -120,23 +119,18 @@ async def _score(fused: Fused, begun: float, deps: Deps) -> _Scores:
     return _Scores(scores=scores, report=report)
 
 
-def _text(whole: str | None, shown: str, trust: str) -> str:
-    return unmarked(shown, trust) if whole is None else whole
-
-
 def _answer(fused: Fused, reply: QueryReply, report: LegReport, model: str | None, deps: Deps) -> QueryReply:
     """Return the final revision with the passages of `reply`, as many as were asked for."""
     expected = fused.expected
-    legs = {**reply.legs, reranking.RERANK: report}
-    reasons = reports.reasons(legs)
+    reasons = (*reply.reasons, *reports.reasons({reranking.RERANK: report}))
     begun = expected.asked or expected.received
     final = msgspec.structs.replace(
         reply,
         revision=_revision(fused),
         final=True,
-        degraded=bool(reasons),
+        degraded=reply.degraded or bool(reasons),
         reasons=reasons,
-        legs=legs,
+        legs={**reply.legs, reranking.RERANK: report},
         models=msgspec.structs.replace(reply.models, reranker=model),
         milliseconds=msgspec.structs.replace(reply.milliseconds, total=_since(begun, deps.clock())),
     )

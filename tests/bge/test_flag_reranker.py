@@ -16,6 +16,7 @@ from streams.adapters import flag_reranker, rerankers
 from streams.adapters.flag_reranker import FlagCrossEncoder, FlagReranker, paired
 from streams.errors import ConfigurationError, Transient
 from tests.bge import cross_encoder
+from tests.contract import rerankers as contract
 
 pytest.importorskip("torch", reason="torch is not installed: pip install 'rankstream[bge]'")
 pytest.importorskip("FlagEmbedding", reason="FlagEmbedding is not installed: pip install 'rankstream[bge]'")
@@ -112,6 +113,16 @@ async def test_questions_at_the_same_time_get_their_own_scores_and_the_event_loo
         await reranker.close()
     with pytest.raises(Transient):
         await reranker.score(QUESTION, PASSAGES, seconds=5)
+
+
+async def test_it_does_what_every_reranker_must(folder: Path) -> None:
+    reranker = FlagReranker(str(folder), threads=1)
+    try:
+        await contract.scores_every_passage_with_a_number_from_nought_to_one(reranker)
+        await contract.says_the_same_twice_and_side_by_side(reranker)
+        await contract.counts_what_it_could_not_read_whole(reranker)
+    finally:
+        await reranker.close()
 
 
 async def test_more_than_the_queue_holds_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
