@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from bench import report
 
-BENCHES = ("roundtrip", "ingest", "freshness", "hop", "start", "memory", "extraction")
+BENCHES = ("roundtrip", "ingest", "freshness", "hop", "start", "memory", "extraction", "rerank")
 
 
 def main(names: Sequence[str]) -> int:

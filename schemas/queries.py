@@ -67,7 +67,7 @@ class QueryRequest(Message, tag=True, rename={"schema_version": "version"}, froz
     filters: Filters = Filters()
     deadline: float | None = None  # seconds since the epoch; absent: the profile's budget from now
     min_version: tuple[MinVersion, ...] = ()
-    progressive: bool = False
+    progressive: bool = False  # where it is reranked: the fused answer first; without, one reply, after reranking
     explain: bool = False
     generation: str | None = None  # absent: the live one
     cache: bool = True  # false: search, even if an answer is kept
