@@ -19,6 +19,7 @@ from bench import corpus
 from bench.figures import Figure, median
 from bench.system import System, servers
 from streams.adapters.flag_reranker import FlagReranker
+from streams.errors import RankstreamError
 from streams.fleet import Fleet
 from streams.gateways.client import Client
 from streams.settings import Settings
@@ -40,6 +41,7 @@ async def measure() -> list[Figure]:
 
     with tempfile.TemporaryDirectory(prefix="rankstream-bench-") as place:
         folder = cross_encoder.save(Path(place) / "random-568M", size=cross_encoder.LARGE)
+        # The model alone first, so that no other process shares the cores with it.
         figures = await _alone(str(folder), cross_encoder.TEXT.split())
         return figures + await _in_pipeline(str(folder), Path(place))
 
@@ -116,6 +118,8 @@ async def _timed(system: System, text: str, profile: str, seconds: float) -> tup
     began = time.perf_counter()
     times, scored = [], 0
     async for reply in system.client.ask_stream(text, tenant=corpus.TENANT, profile=profile, timeout=seconds):
+        if reply.error is not None:
+            raise RankstreamError(f"{profile}: {reply.error.message}")
         times.append(time.perf_counter() - began)
         scored = reply.legs["rerank"].candidates if "rerank" in reply.legs else 0
     return times[0], times[-1], scored

@@ -44,6 +44,17 @@ class Embedder(Protocol):
         """Return one unit vector a passage; raise Transient."""
 
 
+class LanguageModel(Protocol):
+    """A chat model. What it says is a suggestion: callers check it against what the model was given."""
+
+    @property
+    def model(self) -> str:
+        """The name that the endpoint knows the model by."""
+
+    async def complete(self, system: str, user: str, *, max_tokens: int, seconds: float) -> str:
+        """Return what the model says, of at most `max_tokens`, within `seconds`; raise Transient or Invalid."""
+
+
 class Reranker(Protocol):
     """A model that reads a question together with passages."""
 
@@ -56,18 +67,7 @@ class Reranker(Protocol):
         """How many passages a call had best have; none: all of a question, as it compares them with each other."""
 
     async def score(self, question: str, passages: Sequence[str], *, seconds: float) -> Scored:
-        """Return a score in 0..1 a passage, higher is better; after `seconds` nobody waits. Raises Transient."""
-
-
-class LanguageModel(Protocol):
-    """A chat model."""
-
-    @property
-    def model(self) -> str:
-        """The name that replies show."""
-
-    async def complete(self, system: str, user: str, *, max_tokens: int, seconds: float) -> str:
-        """Return the model's answer; raise Transient, after `seconds` at the latest."""
+        """Return a score in 0..1 a passage; after `seconds` nobody waits. Raises Transient or Invalid."""
 
 
 class Generations(Protocol):

@@ -18,6 +18,7 @@ PASSAGE_CHARS = 1_200  # of each; more of fifteen would fill a small model's win
 QUESTION_CHARS = 2_000
 ANSWER_CHARS = 4_000  # of an answer that are read
 
+_THOUGHTS = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
 _LIST = re.compile(r"\[([\d\s,;>]*)\]")
 _BARE = re.compile(r"[\d\s,;>.]+")
 _NUMBER = re.compile(r"\d+")
@@ -71,7 +72,7 @@ def order(answer: str, count: int) -> list[int]:
     The answer's first numbers count, each once; numbers that are no passage are left out, passages that are not named
     follow in their old order.
     """
-    answer = answer[:ANSWER_CHARS]
+    answer = _THOUGHTS.sub("", answer[:ANSWER_CHARS])
     lists = _LIST.findall(answer)
     if not lists and _BARE.fullmatch(answer.strip()):
         lists = [answer]

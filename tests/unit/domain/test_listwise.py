@@ -23,6 +23,7 @@ FENCE = "f00dfeedcafe0123"
         ("2, 2, 2", [1, 0, 2, 3]),  # each once
         ("[9, 0, 3, 77777777777777777777777777]", [2, 0, 1, 3]),  # no such passages
         ("I compared [1] with the others. [4, 3, 2]", [3, 2, 1, 0]),
+        ("<think>Is it [1, 2, 3, 4]?</think>\n[4, 1]", [3, 0, 1, 2]),
         ("[٤, 1]", [3, 0, 1, 2]),  # digits of any script are digits
     ],
 )
@@ -31,7 +32,18 @@ def test_an_answer_orders_what_it_names_and_the_others_follow_in_their_old_order
 
 
 @pytest.mark.parametrize(
-    "answer", ["", "none", "[]", "[0]", "[99]", "I cannot rank 3 passages.", '{"order": "best first"}', "[" * 10_000]
+    "answer",
+    [
+        "",
+        "none",
+        "[]",
+        "[0]",
+        "[99]",
+        "I cannot rank 3 passages.",
+        '{"order": "best first"}',
+        "[" * 10_000,
+        "<think>[1, 2]",
+    ],
 )
 def test_an_answer_without_a_list_of_passages_is_an_error(answer: str) -> None:
     with pytest.raises(Transient, match="named no passage"):
