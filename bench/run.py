@@ -11,7 +11,18 @@ from collections.abc import Sequence
 
 from bench import report
 
-BENCHES = ("roundtrip", "ingest", "freshness", "hop", "start", "memory", "extraction", "legs", "fuse")
+BENCHES = (
+    "roundtrip",
+    "ingest",
+    "freshness",
+    "hop",
+    "start",
+    "memory",
+    "extraction",
+    "legs",
+    "fuse",
+    "rerank",
+)
 
 
 def main(names: Sequence[str]) -> int:

@@ -15,6 +15,7 @@ from schemas.base import Message, Schema
 from schemas.chunks import ChunkBatch, VectorBatch
 from schemas.dead_letters import DeadLetter
 from schemas.documents import Document, DocumentChange, DocumentStatus, Receipt
+from schemas.fused import Fused
 from schemas.graph import GraphBatch
 from schemas.queries import Expected, LegResult, PreparedQuery, QueryRequest
 from schemas.replies import QueryReply
@@ -33,6 +34,7 @@ MESSAGES: tuple[type[Message], ...] = (
     PreparedQuery,
     Expected,
     LegResult,
+    Fused,
     QueryReply,
     DeadLetter,
 )

@@ -68,7 +68,7 @@ class QueryRequest(Message, tag=True, rename={"schema_version": "version"}, froz
     deadline: float | None = None  # seconds since the epoch; absent: the profile's budget from now
     min_version: tuple[MinVersion, ...] = ()
     floor: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None  # absent: the profile's; 0: nothing is dropped
-    progressive: bool = False
+    progressive: bool = False  # where it is reranked: the fused answer first; without, one reply, after reranking
     explain: bool = False
     generation: str | None = None  # absent: the live one
     cache: bool = True  # false: search, even if an answer is kept
@@ -111,6 +111,7 @@ class Expected(Message, tag=True, rename={"schema_version": "version"}, frozen=T
     min_version: tuple[MinVersion, ...] = ()
     explain: bool = False
     floor: float | None = None  # in place of the profile's
+    progressive: bool = False  # the fused answer is wanted before the reranked one
     skipped: dict[str, str] = {}  # legs that do not run, with the reason
     again: bool = False  # a flip overtook the first search
     cache_key: str | None = None  # where a complete answer is kept; absent: it is not

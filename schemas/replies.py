@@ -26,6 +26,7 @@ class LegReport(Value, omit_defaults=True, frozen=True, kw_only=True):
     milliseconds: float | None = None
     candidates: int = 0
     reason: str | None = None
+    shortened: int = 0  # candidates that its model could not read whole
 
 
 class Passage(Value, frozen=True, kw_only=True):

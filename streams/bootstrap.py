@@ -8,10 +8,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, TypeVar
 
 from streams import settings as names
-from streams.adapters import embedders, postgres, profiles, qdrant, redis_answers
+from streams.adapters import embedders, postgres, profiles, qdrant, redis_answers, rerankers
 from streams.adapters.batched_embedder import BatchedEmbedder
 from streams.adapters.cached_generations import CachedGenerations
 from streams.adapters.chat import ChatModel
+from streams.adapters.flag_reranker import FlagReranker
 from streams.adapters.graph import PostgresGraph
 from streams.adapters.passages import PostgresPassages
 from streams.adapters.postgres_epochs import PostgresEpochs
@@ -21,6 +22,7 @@ from streams.adapters.redis_answers import RedisAnswers
 from streams.adapters.text_index import PostgresTextIndex
 from streams.adapters.versions import PostgresVersions
 from streams.domain import chunking
+from streams.ports import Reranker
 from streams.processor import Processor
 from streams.processors import (
     chunk,
@@ -32,6 +34,7 @@ from streams.processors import (
     index_vectors,
     prepare,
     publish_version,
+    rerank,
     retrieve_dense,
     retrieve_fulltext,
     retrieve_graph,
@@ -112,6 +115,25 @@ class Resources:
         """Return the live generation's further models, loaded."""
         generation = await (await self.generations()).live()
         return tuple([await self.embedder(model.name) for model in generation.also])
+
+    @property
+    def reranker_name(self) -> str | None:
+        """The name of the reranker, which takes no loading; none where nothing is reranked."""
+        llm = self.settings.llm
+        return rerankers.label(self.settings.reranker, llm.model if llm else None)
+
+    async def reranker(self) -> Reranker | None:
+        """Return the reranker, loaded; none where nothing is reranked."""
+        setting = self.settings.reranker
+        if setting is None:
+            return None
+
+        async def build() -> tuple[Reranker, Callable[[], Awaitable[None]]]:
+            asker = await self.asker("questions")
+            reranker = await asyncio.to_thread(rerankers.build, setting, asker.model if asker else None)
+            return reranker, reranker.close if isinstance(reranker, FlagReranker) else _nothing
+
+        return await self._once("reranker", build)
 
     async def generations(self) -> PostgresGenerations:
         """Return the generations; the first start makes the first one."""
@@ -209,6 +231,7 @@ async def _prepare(of: Resources) -> prepare.Deps:
         generations=CachedGenerations(PostgresGenerations(pool=pool)),
         clock=time.time,
         asker=await of.asker("questions"),
+        reranker=of.reranker_name,
         answers=None
         if answers is None
         else AnswerFinder(answers=answers, epochs=epochs, passages=passages, clock=time.time),
@@ -249,6 +272,18 @@ async def _fuse(of: Resources) -> fuse.Deps:
         profiles=of.profiles,
         weights=profiles.weights(of.settings.profiles),
         clock=time.time,
+        reranker=of.reranker_name,
+        answers=None if answers is None else AnswerKeeper(answers=answers, clock=time.time),
+    )
+
+
+async def _rerank(of: Resources) -> rerank.Deps:
+    passages, answers = PostgresPassages(pool=await of.pool("reads")), await of.answers()
+    return rerank.Deps(
+        reranker=await of.reranker(),
+        passages=passages,
+        profiles=of.profiles,
+        clock=time.time,
         answers=None if answers is None else AnswerKeeper(answers=answers, clock=time.time),
     )
 
@@ -268,4 +303,5 @@ _DEPS: Mapping[str, Callable[[Resources], Awaitable[Any]]] = {
     "retrieve-qa": _retrieve_qa,
     "retrieve-graph": _retrieve_graph,
     "fuse": _fuse,
+    "rerank": _rerank,
 }

@@ -19,6 +19,7 @@ from schemas.queries import Hit
 from streams.domain.generation import Generation
 from streams.domain.graph import GraphFound
 from streams.domain.lexemes import TextFound, TextRow
+from streams.domain.reranking import Scored
 from streams.domain.scope import Scope
 from streams.domain.versions import Admission, Candidate, LivePassage, Publication, VersionView
 
@@ -52,6 +53,21 @@ class LanguageModel(Protocol):
 
     async def complete(self, system: str, user: str, *, max_tokens: int, seconds: float) -> str:
         """Return what the model says, of at most `max_tokens`, within `seconds`; raise Transient or Invalid."""
+
+
+class Reranker(Protocol):
+    """A model that reads a question together with passages."""
+
+    @property
+    def model(self) -> str:
+        """The name that replies show."""
+
+    @property
+    def at_once(self) -> int | None:
+        """How many passages a call had best have; none: all of a question, as it compares them with each other."""
+
+    async def score(self, question: str, passages: Sequence[str], *, seconds: float) -> Scored:
+        """Return a score in 0..1 a passage; after `seconds` nobody waits. Raises Transient or Invalid."""
 
 
 class Generations(Protocol):

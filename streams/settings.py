@@ -24,6 +24,7 @@ BROKER = "RANKSTREAM_BROKER"
 SESSION = "RANKSTREAM_SESSION_TIMEOUT"
 EMBEDDER = "RANKSTREAM_EMBEDDER"
 EMBED_ALSO = "RANKSTREAM_EMBED_ALSO"
+RERANKER = "RANKSTREAM_RERANKER"
 LOG_LEVEL = "RANKSTREAM_LOG_LEVEL"
 PROFILES = "RANKSTREAM_PROFILES"
 LLM_URL = "RANKSTREAM_LLM_URL"
@@ -63,6 +64,7 @@ class Settings:
     llm: Llm | None = None  # None: no option that needs one is available
     graph_llm: bool = False  # entities and relations by the language model instead of by rules
     chunk_context: str = "none"  # what gets the context that a language model says of a chunk: none or vectors
+    reranker: str | None = None  # a hub name or a folder, or `llm`; None: nothing is reranked
 
 
 def data_dir(environment: Mapping[str, str] | None = None) -> Path:
@@ -90,6 +92,7 @@ def given(environment: Mapping[str, str] | None = None) -> Settings:
         llm=_llm(environment),
         graph_llm=_choice(environment, GRAPH_LLM, ("off", "on")) == "on",
         chunk_context=_choice(environment, CHUNK_CONTEXT, ("none", "vectors")),
+        reranker=_unless_none(environment, RERANKER),
     )
 
 
@@ -150,6 +153,11 @@ def _key(environment: Mapping[str, str]) -> str | None:
 
 def _names(environment: Mapping[str, str], name: str) -> tuple[str, ...] | None:
     return tuple(filter(None, (part.strip() for part in environment.get(name, "").split(",")))) or None
+
+
+def _unless_none(environment: Mapping[str, str], name: str) -> str | None:
+    value = environment.get(name, "").strip()
+    return None if value.lower() in ("", "none") else value
 
 
 def _choice(environment: Mapping[str, str], name: str, choices: tuple[str, ...]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from schemas.chunks import ChunkBatch, VectorBatch
 from schemas.documents import Document, DocumentChange, DocumentStatus, Receipt
+from schemas.fused import Fused
 from schemas.graph import GraphBatch
 from schemas.queries import Expected, LegResult, PreparedQuery, QueryRequest
 from schemas.replies import QueryReply
@@ -92,6 +93,16 @@ LEG_RESULTS = Topic(
     segment_ms=10 * MINUTE,
     summary="what `fuse` joins: one `Expected` a question, then one result a leg",
 )
+FUSED = Topic(
+    name="fused",
+    carries=(Fused,),
+    key=TICKET,
+    partitions=4,
+    retention_ms=60 * MINUTE,
+    segment_ms=10 * MINUTE,
+    largest_record=LARGEST_RECORD,
+    summary="fused answers with the texts of their candidates, where a reranker is to order them",
+)
 REPLIES = Topic(
     name="replies",
     carries=(QueryReply,),
@@ -113,9 +124,20 @@ PIPELINE: tuple[Topic, ...] = (
     QUERIES,
     PREPARED,
     LEG_RESULTS,
+    FUSED,
     REPLIES,
 )
-CONSUMED: tuple[Topic, ...] = (DOCUMENT_CHANGES, CHUNKS, VECTORS, ENTITIES, RECEIPTS, QUERIES, PREPARED, LEG_RESULTS)
+CONSUMED: tuple[Topic, ...] = (
+    DOCUMENT_CHANGES,
+    CHUNKS,
+    VECTORS,
+    ENTITIES,
+    RECEIPTS,
+    QUERIES,
+    PREPARED,
+    LEG_RESULTS,
+    FUSED,
+)
 DEAD_LETTERS: tuple[Topic, ...] = tuple(topic.dead_letters for topic in CONSUMED)
 ALL: tuple[Topic, ...] = PIPELINE + DEAD_LETTERS
 REPLY_TOPICS: frozenset[str] = frozenset({REPLIES.name})

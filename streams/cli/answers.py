@@ -31,7 +31,7 @@ def _lines(question: str, reply: QueryReply, width: int, explain: bool) -> Itera
         return
     count = len(reply.passages)
     found = f"{count or 'no'} passage{'' if count == 1 else 's'} in {reply.milliseconds.total:.0f} ms"
-    yield click.style(f"{found} · profile {reply.profile} · generation {reply.generation}{_cache(reply)}", dim=True)
+    yield click.style(f"{found} · profile {reply.profile} · generation {reply.generation}{_how(reply)}", dim=True)
     if reply.rewritten is not None:
         yield click.style(f"searched as: {printable(reply.rewritten)}", dim=True)
     for passage in reply.passages:
@@ -45,8 +45,10 @@ def _lines(question: str, reply: QueryReply, width: int, explain: bool) -> Itera
             yield click.style(f"… and {len(reply.dropped) - DROPPED} more were dropped; --json has them", dim=True)
 
 
-def _cache(reply: QueryReply) -> str:
-    return " · from the cache" if reply.cache == "hit" else ""
+def _how(reply: QueryReply) -> str:
+    model = reply.models.reranker
+    reranked = f" · reranked by {printable(model)}" if model else "" if reply.final else " · not reranked yet"
+    return reranked + (" · from the cache" if reply.cache == "hit" else "")
 
 
 def _passage(passage: Passage, width: int, explain: bool) -> Iterator[str]:
@@ -112,7 +114,8 @@ def _alike(reply: QueryReply) -> list[tuple[str, LegReport]]:
 
 def _leg(name: str, leg: LegReport) -> str:
     took = f" {leg.milliseconds:.1f} ms" if leg.milliseconds is not None else ""
-    found = f", {leg.candidates} found" if leg.status == "ok" else ""
+    found = f", {leg.candidates} {'read' if name == 'rerank' else 'found'}" if leg.status == "ok" else ""
+    found += f", {leg.shortened} of them not whole" if leg.shortened else ""
     why = f" ({printable(leg.reason)})" if leg.reason else ""
     return f"{name} {leg.status}{took}{found}{why}"
 

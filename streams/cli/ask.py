@@ -24,6 +24,7 @@ from streams.cli import connect, console
 @click.option(
     "--floor", type=click.FloatRange(0, 1), help="The least score, in place of the profile's; 0 drops nothing."
 )
+@click.option("--progressive", is_flag=True, help="Print the answer as it is fused, then as it is reranked.")
 @click.option("--cache/--no-cache", default=True, help="Whether a kept answer will do.  [default: cache]")
 @click.option(
     "--file", "path", type=click.Path(path_type=Path), help='Ask every line: {"id": …, "text": …}; - reads stdin.'
@@ -31,7 +32,14 @@ from streams.cli import connect, console
 @click.option("--out", type=click.Path(path_type=Path), help="With --file: where the replies go; stdout where absent.")
 @click.option("--concurrency", default=8, show_default=True, type=click.IntRange(1, 256), help="With --file: at once.")
 def command(
-    question: str | None, path: Path | None, out: Path | None, concurrency: int, as_json: bool, **fields: Any
+    question: str | None,
+    *,
+    path: Path | None,
+    out: Path | None,
+    concurrency: int,
+    as_json: bool,
+    progressive: bool,
+    **fields: Any,
 ) -> int:
     """Ask QUESTION and print the passages that answer it, or ask a whole --file of questions."""
     found = settings.load()
@@ -45,20 +53,23 @@ def command(
         raise click.UsageError("what is the QUESTION? (or --file queries.jsonl)")
     if not fields["tenant"]:
         raise click.UsageError("--tenant is missing: whose documents are to be searched?")
-    return asyncio.run(_ask(connect.client(found), question, as_json, fields))
+    return asyncio.run(_ask(connect.client(found), question, as_json, progressive, fields))
 
 
-async def _ask(client: Any, question: str, as_json: bool, fields: dict[str, Any]) -> int:
-    async with client:
-        reply = await client.ask(question, **fields)
+async def _ask(client: Any, question: str, as_json: bool, progressive: bool, fields: dict[str, Any]) -> int:
     from schemas import codec  # noqa: PLC0415
     from streams.cli import answers  # noqa: PLC0415
 
-    if as_json:
-        console.say(codec.encode(reply).decode())
-    if reply.error is not None:
-        console.note(answers.error_line(reply.error))
-        return 1
-    if not as_json:
-        console.say(answers.render(question, reply, width=console.width(), explain=fields["explain"]))
-    return 0
+    failed = False
+    async with client:
+        async for reply in client.ask_stream(question, **fields):
+            if not (reply.final or progressive):
+                continue
+            if as_json:
+                console.say(codec.encode(reply).decode())
+            failed = reply.error is not None
+            if reply.error is not None:
+                console.note(answers.error_line(reply.error))
+            elif not as_json:
+                console.say(answers.render(question, reply, width=console.width(), explain=fields["explain"]))
+    return 1 if failed else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from schemas.chunks import chunk_text
 from schemas.queries import Leg, LegResult, PreparedQuery
 from schemas.replies import Dropped, Passage, Summary
 from streams.domain import candidates, connections, scoring, texts
@@ -23,6 +24,7 @@ class Ranked:
     """What a search found, and what it left out."""
 
     passages: tuple[Passage, ...]
+    whole: tuple[str, ...]  # by passage: its text, neither cut nor marked
     dropped: tuple[Dropped, ...]
     stale_hits: Mapping[str, int]  # by leg: hits that are no longer, or not yet, live and visible
     pinned: tuple[Passage, ...] = ()
@@ -55,6 +57,7 @@ def rank(
     scores = scoring.score(query, results, found, fused, profile=profile, weights=weights)
     order, dropped = _fused_best(found, fused, profile)
     order.sort(key=lambda number: (-scores.score[number], -fused[number], found.passages[number].passage_id))
+    dropped += _beyond(order, profile.rerank_depth, "the rerank depth")
     kept: list[int] = []
     always_there = frozenset(passage.passage_id for passage in pinned)
     for number, rule in _judged(order, found, scores, always_there, floor=floor, distinct=profile.distinct):
@@ -67,14 +70,17 @@ def rank(
     room = texts.Room(profile)
     always = texts.pinned(pinned, room)
     shown: list[Passage] = []
+    whole: list[str] = []
     for number in kept:
         text = texts.shown(found, number, room, query=query, scores=scores)
         if text:
             shown.append(texts.passage(found, number, scores, rank=len(shown) + 1, text=text, explain=explain))
+            whole.append(chunk_text(found.passages[number].heading_path, found.passages[number].body))
         else:
             dropped.append((number, f"no room within {profile.total_chars} characters"))
     return Ranked(
         passages=tuple(shown),
+        whole=tuple(whole),
         dropped=tuple(_dropped(found, dropped)) if explain else (),
         stale_hits=found.stale,
         pinned=always,
@@ -87,12 +93,16 @@ def _fused_best(
 ) -> tuple[list[int], list[tuple[int, str]]]:
     """Return the candidates that fusion keeps, and the others with the rule that drops them."""
     order = sorted(fused, key=lambda number: (-fused[number], found.passages[number].passage_id))
-    dropped: list[tuple[int, str]] = []
-    for rule, most in (("beyond the fused list", profile.fused), ("beyond the rerank depth", profile.rerank_depth)):
-        if most is not None:
-            dropped += [(number, f"{rule} of {most}") for number in order[most:]]
-            del order[most:]
-    return order, dropped
+    return order, _beyond(order, profile.fused, "the fused list")
+
+
+def _beyond(order: list[int], most: int | None, what: str) -> list[tuple[int, str]]:
+    """Take what comes after the first `most` out of `order`, and return it with the rule that drops it."""
+    if most is None:
+        return []
+    dropped = [(number, f"beyond {what} of {most}") for number in order[most:]]
+    del order[most:]
+    return dropped
 
 
 def _judged(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import msgspec
+
 from schemas.queries import Expected, Leg, LegResult
-from schemas.replies import LegReport
+from schemas.replies import LegReport, QueryReply
 
 
 def reports(expected: Expected, results: Mapping[Leg, LegResult]) -> dict[str, LegReport]:
@@ -31,3 +33,10 @@ def reasons(legs: Mapping[str, LegReport]) -> tuple[str, ...]:
     """Return why the answer is degraded, a reason a broken leg; none when all legs did what they could."""
     broken = {leg: report for leg, report in legs.items() if report.status in ("timeout", "error")}
     return tuple(f"{leg}: {report.reason or report.status}" for leg, report in sorted(broken.items()))
+
+
+def closing(reply: QueryReply) -> QueryReply:
+    """Return the last revision that came as the final one: the reranked one did not come by the deadline."""
+    late = LegReport(status="timeout", reason="no reply by the deadline")
+    why = (*reply.reasons, *reasons({"rerank": late}))
+    return msgspec.structs.replace(reply, final=True, degraded=True, reasons=why, legs={**reply.legs, "rerank": late})

@@ -21,6 +21,11 @@ def marked(text: str, trust: str) -> str:
     return f"{WARNING}\n\n{text}" if trust == "external" else text
 
 
+def unmarked(text: str, trust: str) -> str:
+    """Return a text as it was before it was `marked`."""
+    return text.removeprefix(marked("", trust))
+
+
 class Room:
     """How many characters are left: of each text, and of all together. The warning of an external text counts."""
 

@@ -11,13 +11,13 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-import msgspec
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError, MessageSizeTooLargeError
 
 from schemas.documents import DocumentChange, DocumentStatus
 from schemas.queries import Filters, MinVersion, QueryRequest, Turn
 from schemas.replies import ErrorInfo, QueryReply, error_reply
+from streams.domain import reports
 from streams.errors import Invalid, RankstreamError
 from streams.gateways import questions
 from streams.gateways.broker import open_producer
@@ -149,7 +149,7 @@ class Client:
             "filters": {} if filters is None else filters,
             "deadline": deadline,
             "min_version": min_version,
-            "progressive": True,  # so that a dead reranker costs the order, not the answer
+            "progressive": True,  # always: a dead reranker then costs the order, not the answer
             "explain": explain,
             "generation": generation,
             "cache": cache,
@@ -192,7 +192,7 @@ class Client:
                     yield reply
                     if reply.final or reply.error is not None:
                         return
-                yield _closing(last) if last else failed("no reply", "no reply came by the deadline")
+                yield reports.closing(last) if last else failed("no reply", "no reply came by the deadline")
         except Invalid as error:
             yield failed("validation", error.message, error.field)
 
@@ -253,9 +253,3 @@ class Client:
         digest = hashlib.sha256(self._instance.encode()).digest()
         # `prepare` refuses partitions beyond those of the catalogue.
         return {int.from_bytes(digest[:8], "big") % min(partitions, REPLIES.partitions)}
-
-
-def _closing(reply: QueryReply) -> QueryReply:
-    """Return the last revision that came as the final one: what should have followed it did not come in time."""
-    reasons = (*reply.reasons, "rerank: no reply by the deadline")
-    return msgspec.structs.replace(reply, final=True, degraded=True, reasons=reasons)

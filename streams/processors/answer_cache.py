@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from schemas.queries import Expected, PreparedQuery, QueryRequest
@@ -48,7 +48,7 @@ class AnswerFinder:
         self._complaints = _Complaints(clock)
 
     async def look(
-        self, query: PreparedQuery, request: QueryRequest, *, profile: Profile, model: str, top_k: int
+        self, query: PreparedQuery, request: QueryRequest, *, profile: Profile, models: Sequence[str], top_k: int
     ) -> Looked:
         """Return an answer that holds for this question now, or where one is to be kept; raise nothing."""
         if (
@@ -64,7 +64,7 @@ class AnswerFinder:
         try:
             async with asyncio.timeout_at(until):
                 epoch = await self._epochs.current(query.tenant)
-                key = answer_key(query, profile=profile, models=(model,), top_k=top_k, epoch=epoch)
+                key = answer_key(query, profile=profile, models=models, top_k=top_k, epoch=epoch)
                 value = await self._answers.get(key)
         except (RankstreamError, TimeoutError) as error:
             self._complaints.about(error)

@@ -12,6 +12,7 @@ from streams.processors.index_text import INDEX_TEXT
 from streams.processors.index_vectors import INDEX_VECTORS
 from streams.processors.prepare import PREPARE
 from streams.processors.publish_version import PUBLISH_VERSION
+from streams.processors.rerank import RERANK
 from streams.processors.retrieve_dense import RETRIEVE_DENSE
 from streams.processors.retrieve_fulltext import RETRIEVE_FULLTEXT
 from streams.processors.retrieve_graph import RETRIEVE_GRAPH
@@ -20,5 +21,5 @@ from streams.processors.retrieve_sparse import RETRIEVE_SPARSE
 
 INGEST: tuple[Processor, ...] = (CHUNK, EMBED, INDEX_VECTORS, INDEX_TEXT, EXTRACT, INDEX_GRAPH, PUBLISH_VERSION)
 LEGS: tuple[Processor, ...] = (RETRIEVE_DENSE, RETRIEVE_SPARSE, RETRIEVE_FULLTEXT, RETRIEVE_QA, RETRIEVE_GRAPH)
-QUERY: tuple[Processor, ...] = (PREPARE, *LEGS, FUSE)
+QUERY: tuple[Processor, ...] = (PREPARE, *LEGS, FUSE, RERANK)
 ALL: tuple[Processor, ...] = INGEST + QUERY

@@ -1,4 +1,7 @@
-"""fuse: joins a question's leg results under its deadline, checks every hit against what is live, and answers."""
+"""fuse: joins a question's leg results under its deadline, checks every hit against what is live, and answers.
+
+Where a reranker is to order them it hands the best candidates on; whoever takes revisions has the fused answer then.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,14 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from schemas.fused import Fused
 from schemas.queries import Expected, Leg, LegResult
-from schemas.replies import ErrorInfo, Milliseconds, Models, QueryReply, error_reply
+from schemas.replies import ErrorInfo, LegReport, Milliseconds, Models, QueryReply, error_reply
 from streams import wire
-from streams.domain import ranking, reports, scope
+from streams.domain import ranking, reports, reranking, scope
 from streams.domain.join import Join, wait_until
 from streams.domain.profile import Profile
+from streams.domain.ranking import Ranked
 from streams.domain.relevance import Weights
 from streams.errors import Invalid, RankstreamError
 from streams.ports import PassageReader, PinnedReader
@@ -54,6 +59,7 @@ class Deps:
     clock: Callable[[], float]
     weights: Mapping[str, Weights] = field(default_factory=dict)  # by embedder, also where the dense leg is silent
     answers: AnswerKeeper | None = None  # none: no answer is kept
+    reranker: str | None = None  # none: what a profile would have reranked is answered as it is fused
     joins: dict[str, Open] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -129,12 +135,13 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
         log.warning("fence unavailable: %s", error)
         info = ErrorInfo(error_class="fence unavailable", message="the passages could not be checked; nothing is shown")
         return [_error(expected, deps, info, legs=reports.reports(expected, results))]
+    depth = profile.rerank_depth if deps.reranker else None
     ranked = ranking.rank(
         query,
         results,
         live,
-        profile=profile,
-        top_k=expected.top_k,
+        profile=reranking.whole_room(profile) if depth else profile,
+        top_k=depth or expected.top_k,
         weights=deps.weights.get(query.embedder),  # none: by the fused ranks
         pinned=pinned,
         floor=expected.floor,
@@ -143,8 +150,10 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
     for leg, number in ranked.stale_hits.items():
         deps.counts[f"stale_hits_dropped.{leg}"] += number
     legs = reports.reports(expected, results)
-    reasons = (*expected.reasons, *reports.reasons(legs))
     now = deps.clock()
+    if skipped := _not_reranked(ranked, profile, left=query.deadline - now, reranker=deps.reranker):
+        legs[reranking.RERANK] = skipped
+    reasons = (*expected.reasons, *reports.reasons(legs))
     reply = QueryReply(
         query_id=query.query_id,
         degraded=bool(reasons),
@@ -163,15 +172,45 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
             fuse=_since(joined, now),
         ),
         legs=legs,
-        passages=ranked.passages,
+        passages=() if depth else ranked.passages,
         pinned=ranked.pinned,
         summary=ranked.summary,
         dropped=ranked.dropped if expected.explain else (),
     )
     # Hits that were dropped may have taken the place of others, which are found as soon as those are collected.
-    if deps.answers is not None and not any(ranked.stale_hits.values()):
+    if any(ranked.stale_hits.values()):
+        expected = msgspec.structs.replace(expected, cache_key=None)
+    if depth:
+        answer = reranking.shown(
+            reply, ranked.passages, top_k=expected.top_k, profile=profile, explain=expected.explain
+        )
+        if skipped is None:
+            return _handed_over(expected, reply, answer, ranked)
+        reply = answer
+    if deps.answers is not None:
         deps.answers.keep(expected, reply, profile.cache_seconds)
     return [_reply(expected, reply)]
+
+
+def _not_reranked(ranked: Ranked, profile: Profile, *, left: float, reranker: str | None) -> LegReport | None:
+    """Return why an answer is not reranked though its profile has a depth for it; none where it is, or has none."""
+    if profile.rerank_depth is None:
+        return None
+    if reranker is None:
+        return reranking.NO_MODEL
+    if not ranked.passages:
+        return reranking.NO_CANDIDATES
+    # Who waits for one reply only would get none, if it were handed over too late.
+    return reranking.NO_TIME if left < reranking.LEAST_SECONDS else None
+
+
+def _handed_over(expected: Expected, reply: QueryReply, answer: QueryReply, ranked: Ranked) -> Sequence[Outgoing]:
+    """Return what has an answer reranked, and the answer as it is fused for those who take more than one."""
+    fused = Fused(expected=expected, reply=reply, candidates=reranking.candidates(ranked))
+    sent = Outgoing(topic=catalogue.FUSED, key=expected.query.ticket.encode(), message=fused)
+    if not expected.progressive:
+        return [sent]
+    return [_reply(expected, msgspec.structs.replace(answer, final=False)), sent]
 
 
 def _evidence(results: Mapping[Leg, LegResult]) -> list[str]:
@@ -253,7 +292,7 @@ FUSE = Processor(
     name="fuse",
     summary="joins the legs under the deadline, fences, fuses and answers",
     source=catalogue.LEG_RESULTS,
-    sinks=(catalogue.REPLIES, catalogue.PREPARED, catalogue.LEG_RESULTS),
+    sinks=(catalogue.REPLIES, catalogue.FUSED, catalogue.PREPARED, catalogue.LEG_RESULTS),
     handle=handle,
     failed=failed,
     on_failure=OnFailure.ANSWER,

@@ -49,6 +49,7 @@ class Deps:
     synonyms: Mapping[str, Synonyms] = field(default_factory=dict)  # of the profiles that have a dictionary
     answers: AnswerFinder | None = None  # none: every question is searched
     asker: Asker | None = None  # none: no language model is set, and its options are skipped
+    reranker: str | None = None  # the model that profiles with a `rerank_depth` are reranked by
 
 
 def read(record: Record, topic: Topic) -> Asked:
@@ -124,7 +125,8 @@ async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
     )
     looked = Looked()
     if deps.answers is not None:
-        looked = await deps.answers.look(query, request, profile=profile, model=query.embedder, top_k=top_k)
+        models = (query.embedder,) if profile.rerank_depth is None else (query.embedder, deps.reranker or "")
+        looked = await deps.answers.look(query, request, profile=profile, models=models, top_k=top_k)
     if looked.reply is not None:
         return [_reply(asked.reply_to, _stamped(looked.reply, asked, rewritten, received, deps.clock()))]
     expected = Expected(
@@ -137,6 +139,7 @@ async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
         min_version=request.min_version,
         explain=request.explain,
         floor=request.floor,
+        progressive=request.progressive,
         skipped={leg: "off in profile" for leg in get_args(Leg) if leg not in profile.legs},
         cache_key=looked.key,
         rewritten=rewritten,

@@ -24,6 +24,7 @@ from streams import settings as names
 from streams.adapters.migrations import migrate
 from streams.bootstrap import Resources
 from streams.dispatch import Dispatcher
+from streams.domain import reports
 from streams.errors import NoReply, RankstreamError
 from streams.gateways import questions
 from streams.gateways.publishing import Changes, Published
@@ -125,6 +126,7 @@ class InProcess:
     async def ask(self, request: QueryRequest) -> QueryReply:
         """Return the one outcome of a question, at the latest 0.2 s after its deadline; errors are in the reply."""
         began = time.time()
+        request = msgspec.structs.replace(request, progressive=True)  # as the client does
         left = None if request.deadline is None else request.deadline - began + GRACE
         last: QueryReply | None = None
         with self._cascade() as cascade:
@@ -139,8 +141,7 @@ class InProcess:
             except TimeoutError:
                 pass
         if last is not None:
-            reasons = (*last.reasons, "rerank: no reply by the deadline")
-            return msgspec.structs.replace(last, final=True, degraded=True, reasons=reasons)
+            return reports.closing(last)
         info = ErrorInfo(error_class="no reply", message="no reply came by the deadline")
         return error_reply(request.query_id, info, (time.time() - began) * 1000, profile=request.profile)
 

@@ -117,6 +117,8 @@ async def test_the_first_revision_is_the_answer_at_the_deadline_when_the_reranke
     reply = await client.ask("x", tenant=server.tenant, timeout=0.4)
     assert time.monotonic() - before < 0.4 + 1.0  # 0.25 on a quiet machine
     assert (reply.error, reply.revision, reply.final, reply.degraded) == (None, 1, True, True)
+    assert reply.reasons == ("rerank: no reply by the deadline",)
+    assert reply.legs["rerank"].status == "timeout"
 
 
 async def test_a_question_that_cannot_be_asked_names_the_field(server: Server, client: Client) -> None:

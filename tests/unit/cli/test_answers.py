@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import click
+import msgspec
 
 from schemas.replies import (
     Dropped,
@@ -12,6 +13,7 @@ from schemas.replies import (
     LegReport,
     LegScore,
     Milliseconds,
+    Models,
     Passage,
     QueryReply,
     error_reply,
@@ -145,3 +147,15 @@ def test_legs_that_were_skipped_for_one_reason_stand_together() -> None:
         "legs: dense ok 9.1 ms, 30 found · fulltext skipped 0.1 ms (no words in the question)"
         " · qa, graph skipped (off in profile)"
     )
+
+
+def test_a_reranked_answer_says_by_whom_and_the_one_before_it_that_it_is_not_yet() -> None:
+    report = LegReport(status="ok", milliseconds=350.0, candidates=15, shortened=2)
+    shown = reply(passage(rerank=0.9, score=0.9), models=Models(reranker="bge-reranker-v2-m3"), revision=2)
+    shown = msgspec.structs.replace(shown, legs={"rerank": report})
+    text = rendered(shown, explain=True)
+    assert "generation g1 · reranked by bge-reranker-v2-m3\n" in text
+    assert "rerank ok 350.0 ms, 15 read, 2 of them not whole" in text
+    assert "rerank 0.9000" in text
+    assert "generation g1 · not reranked yet\n" in rendered(reply(passage(), final=False))
+    assert "reranked" not in rendered(reply(passage()))

@@ -264,3 +264,43 @@ async def test_a_question_by_an_embedder_without_weights_is_ordered_by_the_fused
         ("a", 1 / 62, None),
     ]
     assert (reply.models.embedder, reply.degraded) == ("not-fitted", False)
+
+
+async def reranking(reranker: str | None, *results: LegResult, seconds: float = 5.0) -> Sequence[Outgoing]:
+    known = tuple(passage(name) for name in "abc")
+    state = dataclasses.replace(deps(*known), reranker=reranker)
+    query = prepared(deadline=time.time() + seconds, profile="knowledge-base", legs=("dense",))
+    asked = question(query=query, progressive=True)
+    outputs = await asyncio.gather(*(fuse.handle(each, state) for each in (asked, *results)))
+    return [each for output in outputs for each in output]
+
+
+async def test_without_a_reranker_the_fused_answer_is_final_and_no_hop_is_paid() -> None:
+    (sent,) = await reranking(None, result("dense", "a", "b"))
+    assert isinstance(sent.message, QueryReply)
+    assert (sent.message.revision, sent.message.final, sent.message.degraded) == (1, True, False)
+    report = sent.message.legs["rerank"]
+    assert (report.status, report.reason, len(sent.message.passages)) == ("skipped", "no model", 2)
+
+
+async def test_profiles_without_a_rerank_depth_say_nothing_of_it_whatever_the_model() -> None:
+    state = dataclasses.replace(deps(passage("a")), reranker="model")
+    reply = await answer(state, question(), result("dense", "a"), result("sparse"), result("fulltext"))
+    assert (reply.final, "rerank" in reply.legs) == (True, False)
+
+
+async def test_where_nothing_was_found_nothing_is_reranked() -> None:
+    (sent,) = await reranking("model", result("dense"))
+    assert isinstance(sent.message, QueryReply)
+    assert sent.message.legs["rerank"].reason == "no candidates"
+    assert (sent.message.final, sent.message.degraded) == (True, False)
+
+
+async def test_what_would_come_too_late_is_not_handed_over() -> None:
+    (sent,) = await reranking("model", seconds=0.04)
+    assert isinstance(sent.message, QueryReply)
+    assert sent.message.final
+    (sent,) = await reranking("model", result("dense", "a"), seconds=0.04)
+    assert isinstance(sent.message, QueryReply)
+    assert (sent.message.final, sent.message.reasons) == (True, ("rerank: no time left",))
+    assert [each.passage_id for each in sent.message.passages] == ["a"]

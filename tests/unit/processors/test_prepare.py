@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -15,7 +15,7 @@ from streams.domain.generation import Generation, Model
 from streams.domain.profile import Profile
 from streams.domain.synonyms import Synonyms, parse
 from streams.errors import StoreUnavailable
-from streams.processors import prepare
+from streams.processors import answer_cache, prepare
 from streams.runner import Outcome, Runner
 from streams.wire import RawOutgoing, Record
 
@@ -211,3 +211,37 @@ async def test_a_profile_whose_embedder_the_generation_lacks_is_refused_with_wha
     assert "'multilingual'" in error["message"]
     assert "generation g1" in error["message"]
     assert "RANKSTREAM_EMBED_ALSO=multilingual-e5-small" in error["message"]
+
+
+class Looked:
+    """Answers that are not there, and which models they were looked up for."""
+
+    def __init__(self) -> None:
+        self.models: list[Sequence[str]] = []
+
+    async def look(self, *_: object, models: Sequence[str], **__: object) -> answer_cache.Looked:
+        self.models.append(models)
+        return answer_cache.Looked()
+
+
+@pytest.mark.parametrize(
+    ("profile", "reranker", "models"),
+    [
+        ("general", "bge", ("m",)),
+        ("knowledge-base", "bge", ("m", "bge")),
+        ("knowledge-base", None, ("m", "")),
+    ],
+)
+async def test_answers_are_kept_by_the_models_that_make_them(
+    profile: str, reranker: str | None, models: tuple[str, ...]
+) -> None:
+    looked: Any = Looked()
+    deps = prepare.Deps(
+        profiles=profiles.shipped(), generations=Generations(), clock=lambda: 1.0, answers=looked, reranker=reranker
+    )
+    request = QueryRequest(query_id="q", tenant="acme", text="refund", profile=profile, progressive=True)
+    asked = prepare.Asked(request=request, reply_to=ReplyTo(topic="replies", partition=1), at=1.0, ticket="0-1")
+    sent = await prepare.handle(asked, deps)
+    assert looked.models == [models]
+    assert isinstance(sent[0].message, Expected)
+    assert sent[0].message.progressive
