@@ -135,7 +135,7 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
         live,
         profile=profile,
         top_k=expected.top_k,
-        weights=deps.weights.get(query.embedder),  # none: by the fused ranks
+        weights=deps.weights.get(_embedder(results) or query.embedder),  # none: by the fused ranks
         pinned=pinned,
         explain=expected.explain,
     )
@@ -150,7 +150,7 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
         reasons=reasons,
         profile=query.profile,
         generation=query.generation,
-        models=Models(embedder=next((result.model for result in results.values() if result.model), None)),
+        models=Models(embedder=_embedder(results)),
         cache="miss" if expected.cache_key else "off",
         stale=lag > 0,
         stale_versions=lag,
@@ -170,6 +170,11 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
     if deps.answers is not None and not any(ranked.stale_hits.values()):
         deps.answers.keep(expected, reply, profile.cache_seconds)
     return [_reply(expected, reply)]
+
+
+def _embedder(results: Mapping[Leg, LegResult]) -> str | None:
+    """Return whose vectors were searched: a fallback's where the question's own model was silent."""
+    return next((result.model for result in results.values() if result.model), None)
 
 
 def _evidence(results: Mapping[Leg, LegResult]) -> list[str]:

@@ -11,7 +11,7 @@ from schemas.dead_letters import ErrorClass
 from schemas.documents import Kind
 from schemas.graph import Fact
 from schemas.queries import Hit, Leg, LegResult, LegStatus, PreparedQuery
-from streams.errors import NoVectors
+from streams.errors import ModelUnavailable, NoVectors
 from streams.processor import Failure, OnFailure, Processor
 from streams.wire import Outgoing
 from topics import catalogue
@@ -33,6 +33,7 @@ class Found:
         *,
         questions: Sequence[Hit] = (),
         skipped: str | None = None,
+        fallback: str | None = None,
         model: str | None = None,
         frequencies: Sequence[int] = (),
         counted: int = 0,
@@ -41,6 +42,7 @@ class Found:
         self.hits = tuple(hits)
         self.questions = tuple(questions)
         self.skipped = skipped
+        self.fallback = fallback
         self.model = model
         self.frequencies = tuple(frequencies)
         self.counted = counted
@@ -69,7 +71,7 @@ def retrieval(leg: Leg, *, summary: str, search: Search) -> Processor:
             hits=found.hits,
             questions=found.questions,
             facts=found.facts,
-            reason=found.skipped,
+            reason=found.skipped or found.fallback,
             milliseconds=(time.perf_counter() - begun) * 1000,
             model=found.model,
             frequencies=found.frequencies,
@@ -85,6 +87,8 @@ def retrieval(leg: Leg, *, summary: str, search: Search) -> Processor:
         reason = _REASONS.get(failure.error_class, "the search failed")
         if isinstance(failure.error, NoVectors):
             reason = failure.error.message
+        elif isinstance(failure.error, ModelUnavailable):
+            reason = "its model is not available"
         log.warning("%s: %s", leg, failure.error)
         result = LegResult(query_id=query.query_id, ticket=query.ticket, leg=leg, status=status, reason=reason)
         return [_outgoing(result)]
