@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -39,7 +40,6 @@ class FlagEncoder:
             raise ConfigurationError(f"embedders.{name}: FlagEmbedding is not installed: run `{INSTALL}`") from error
         self._torch = torch
         self._spec = spec
-        torch.set_num_threads(spec.threads or min(4, os.cpu_count() or 1))
         self.device = spec.device or ("cuda:0" if torch.cuda.is_available() else "cpu")
         options: dict[str, Any] = {"use_fp16": self.device != "cpu", "devices": self.device}
         if spec.kind == "bge-m3":
@@ -52,6 +52,10 @@ class FlagEncoder:
         except (OSError, ValueError, RuntimeError, AssertionError) as error:
             why = str(error).strip().partition("\n")[0][:300]
             raise ConfigurationError(f"embedders.{name}: model: {spec.model} cannot be loaded: {why}") from error
+        threads = spec.threads or min(4, os.cpu_count() or 1)
+        # On a CPU each batch has one thread: where cores are shared, torch's own threads wait for each other at every
+        # layer, and a question takes 17 times as long with two of them as with one.
+        self._workers = ThreadPoolExecutor(threads if self.device == "cpu" else 1, "flag")
         self._tokenizing = threading.Lock()  # its limits are state of the tokenizer
         self._longest = min(spec.max_tokens, _positions(self._flag, spec.max_tokens))
         dimension = self._vectors(["a"]).shape[1]
@@ -63,25 +67,32 @@ class FlagEncoder:
 
     def queries(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of questions, shape (texts, dimension)."""
+        # On this thread: passages may have all workers.
         return self._vectors([self._spec.query_instruction + text for text in texts])
 
     def passages(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of passages, shape (texts, dimension)."""
-        return self._vectors([self._spec.passage_instruction + text for text in texts])
+        return self._vectors([self._spec.passage_instruction + text for text in texts], run=self._workers.map)
 
-    def _vectors(self, texts: Sequence[str]) -> Vectors:
+    def close(self) -> None:
+        """Give the workers back."""
+        self._workers.shutdown(wait=False, cancel_futures=True)
+
+    def _vectors(self, texts: Sequence[str], run: Callable[..., Iterator[Vectors]] = map) -> Vectors:
         if not texts:
             return np.empty((0, self._spec.dimension), dtype=np.float32)
         with self._tokenizing:
             ids = self._flag.tokenizer(list(texts), truncation=True, max_length=self._longest)["input_ids"]
-        rows: list[Vectors] = [np.empty(0, dtype=np.float32)] * len(texts)
-        for numbers in buckets.by_length(list(map(len, ids)), self._spec.batch, most=PADDED):
-            for number, row in zip(numbers, self._forward([ids[number] for number in numbers]), strict=True):
-                rows[number] = row
-        return np.stack(rows)
+        batches = list(buckets.by_length(list(map(len, ids)), self._spec.batch, most=PADDED))
+        found = run(self._forward, [[ids[number] for number in numbers] for numbers in batches])
+        vectors = np.concatenate(list(found))
+        vectors[np.concatenate(batches)] = vectors.copy()
+        return vectors
 
     def _forward(self, ids: Sequence[Sequence[int]]) -> Vectors:
         torch, longest = self._torch, max(map(len, ids))
+        if self.device == "cpu":
+            torch.set_num_threads(1)  # the setting is the calling thread's
         padding = self._flag.tokenizer.pad_token_id or 0
         tokens = torch.tensor([[*each, *[padding] * (longest - len(each))] for each in ids], device=self.device)
         mask = torch.tensor([[1] * len(each) + [0] * (longest - len(each)) for each in ids], device=self.device)
@@ -109,5 +120,11 @@ class FlagEmbedder(BatchedEmbedder):
     """The Embedder port over the model."""
 
     def __init__(self, name: str, spec: Spec) -> None:
-        encoder = FlagEncoder(name, spec)
-        super().__init__(model=name, dimension=spec.dimension, queries=encoder.queries, passages=encoder.passages)
+        self._encoder = FlagEncoder(name, spec)
+        run = self._encoder
+        super().__init__(model=name, dimension=spec.dimension, queries=run.queries, passages=run.passages)
+
+    async def close(self) -> None:
+        """Give the threads back."""
+        await super().close()
+        self._encoder.close()
