@@ -117,7 +117,7 @@ async def test_requests_keep_the_limits_of_count_and_tokens_and_texts_that_of_th
 
 
 @pytest.mark.parametrize(
-    ("answer", "error", "says", "requests"),
+    ("answer", "error", "says", "attempts"),
     [
         (status(401, f"Incorrect API key provided: {KEY}"), ConfigurationError, "key: the provider refuses it", 1),
         (status(403), ConfigurationError, "key: the provider refuses it (403)", 1),
@@ -152,15 +152,17 @@ async def test_requests_keep_the_limits_of_count_and_tokens_and_texts_that_of_th
     ],
 )
 async def test_each_failure_has_its_class_and_its_number_of_attempts_and_no_message_says_the_key(
-    provider: Provider, embedder: HttpEmbedder, answer: Answer, error: type[Exception], says: str, requests: int
+    provider: Provider, answer: Answer, error: type[Exception], says: str, attempts: int
 ) -> None:
+    embedder = embedder_of(provider)
     provider.answers = [answer] * 9
     with pytest.raises(error) as caught:
         await embedder.embed_passages(["a"])
     assert str(caught.value).startswith("embedders.mini: ")
     assert says in str(caught.value)
     assert KEY not in str(caught.value) and "\n" not in str(caught.value)
-    assert len(provider.asked) == requests
+    assert len(provider.asked) == attempts
+    await embedder.close()
 
 
 @pytest.mark.parametrize("answer", [status(500), status(429), status(429, **{"Retry-After": "0"}), reset, text("{")])
