@@ -56,6 +56,7 @@ class Resources:
         self.profiles, self.synonyms = loaded.by_name, loaded.synonyms
         self.embedders = embedders.known(settings.models)
         self._opened: dict[str, Any] = {}
+        self._loads: dict[str, asyncio.Task[OpenEmbedder]] = {}
         self._closers: list[Callable[[], Awaitable[None]]] = []
         self._loading = asyncio.Lock()  # questions may ask for one model at the same time
 
@@ -65,6 +66,9 @@ class Resources:
 
     async def close(self) -> None:
         """Close what was opened, last first."""
+        for loading in self._loads.values():
+            loading.cancel()
+        self._loads.clear()
         for closer in reversed(self._closers):
             await closer()
         self._closers.clear()
@@ -106,8 +110,15 @@ class Resources:
             embedder = await asyncio.to_thread(embedders.build, name, self.embedders)
             return embedder, embedder.close
 
-        async with self._loading:
-            return await self._once(f"embedder {name}", build)
+        async def load() -> OpenEmbedder:
+            async with self._loading:
+                return await self._once(f"embedder {name}", build)
+
+        # A question that gives up must not end what is half read: the next one would begin anew.
+        loading = self._loads.get(name)
+        if loading is None or (loading.done() and (loading.cancelled() or loading.exception())):
+            loading = self._loads[name] = asyncio.create_task(load())
+        return await asyncio.shield(loading)
 
     async def question_embedder(self, name: str = "") -> Embedder:
         """Return an embedding model with those that stand in for it, once they were compared with it."""
