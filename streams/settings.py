@@ -27,6 +27,7 @@ EMBED_ALSO = "RANKSTREAM_EMBED_ALSO"
 RERANKER = "RANKSTREAM_RERANKER"
 LOG_LEVEL = "RANKSTREAM_LOG_LEVEL"
 PROFILES = "RANKSTREAM_PROFILES"
+MODELS = "RANKSTREAM_MODELS"
 LLM_URL = "RANKSTREAM_LLM_URL"
 LLM_MODEL = "RANKSTREAM_LLM_MODEL"
 LLM_KEY = "RANKSTREAM_LLM_KEY"
@@ -59,6 +60,7 @@ class Settings:
     fast_fetch: bool = False  # poll with short waits: for a broker whose long poll does not wake on new data
     log_level: str = "WARNING"
     profiles: Path | None = None  # a folder of profiles beside the shipped ones
+    models: Path | None = None  # a file of embedders beside the shipped ones
     embedder: str | None = None  # the main embedder; None: the live generation's, or the default for the first one
     embed_also: tuple[str, ...] | None = None  # further ones; None: those of the live generation, or none
     llm: Llm | None = None  # None: no option that needs one is available
@@ -87,6 +89,7 @@ def given(environment: Mapping[str, str] | None = None) -> Settings:
         session_timeout=_seconds(environment, SESSION, 10.0),
         log_level=environment.get(LOG_LEVEL, "WARNING").upper(),
         profiles=Path(environment[PROFILES]).absolute() if environment.get(PROFILES) else None,
+        models=Path(environment[MODELS]).absolute() if environment.get(MODELS) else None,
         embedder=environment.get(EMBEDDER) or None,
         embed_also=_names(environment, EMBED_ALSO),
         llm=_llm(environment),
@@ -111,6 +114,11 @@ def load(environment: Mapping[str, str] | None = None) -> Settings:
         redis=settings.redis or found.get("redis"),
         fast_fetch=found.get("broker") == "tansu" and not settings.kafka,
     )
+
+
+def secret(name: str, environment: Mapping[str, str] | None = None) -> str:
+    """Return what a variable that a configuration file names holds; empty where it is not set."""
+    return (os.environ if environment is None else environment).get(name, "").strip()
 
 
 def endpoints_file(folder: Path) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from streams.batching import MicroBatcher, Run
+from streams.batching import Counts, MicroBatcher, Run, in_thread
 from streams.ports import Vectors
 
 
@@ -20,8 +20,13 @@ class BatchedEmbedder:
         self.dimension = dimension
         self._threads = [ThreadPoolExecutor(1, "embed-queries"), ThreadPoolExecutor(1, "embed-passages")]
         # A question does not wait to fill a batch; those that come while the model is busy go together.
-        self._queries = MicroBatcher(queries, self._threads[0], size=16, wait=0.0)
-        self._passages = MicroBatcher(passages, self._threads[1], size=64, wait=0.005)
+        self._queries = MicroBatcher(in_thread(self._threads[0], queries), size=16, wait=0.0)
+        self._passages = MicroBatcher(in_thread(self._threads[1], passages), size=64, wait=0.005, patient=True)
+
+    @property
+    def counts(self) -> dict[str, Counts]:
+        """What went through the model, by the kind of text."""
+        return {"queries": self._queries.counts, "passages": self._passages.counts}
 
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Return one unit vector a question."""

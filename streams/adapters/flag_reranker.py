@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from streams import settings
-from streams.batching import MicroBatcher
+from streams.batching import MicroBatcher, in_thread
 from streams.domain.reranking import Scored
 from streams.errors import ConfigurationError
 from streams.ports import Vectors
@@ -115,7 +115,7 @@ class FlagReranker:
         run([paired("warm", "up")])
         self.at_once: int | None = GPU_BATCH if run.on_gpu else CPU_BATCH
         self._thread = ThreadPoolExecutor(1, "rerank")
-        self._batcher = MicroBatcher(run, self._thread, size=self.at_once, wait=0.0, most_queued=MOST_QUEUED)
+        self._batcher = MicroBatcher(in_thread(self._thread, run), size=self.at_once, wait=0.0, most_queued=MOST_QUEUED)
 
     async def score(self, question: str, passages: Sequence[str], *, seconds: float) -> Scored:
         """Return one score a passage, in 0..1; raise Transient when the model fails or too much is queued."""

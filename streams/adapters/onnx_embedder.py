@@ -16,6 +16,7 @@ import onnxruntime
 import tokenizers
 
 from streams.adapters.batched_embedder import BatchedEmbedder
+from streams.domain import buckets
 from streams.errors import ConfigurationError
 from streams.ports import Vectors
 
@@ -46,9 +47,7 @@ class OnnxMiniLM:
         """Return unit vectors, shape (texts, 384): mean over the tokens, then L2-normalised."""
         encoded = self._tokenizer.encode_batch(list(texts))
         vectors = np.empty((len(texts), DIMENSION), dtype=np.float32)
-        order = sorted(range(len(texts)), key=lambda number: len(encoded[number].ids))
-        for start in range(0, len(order), BATCH):
-            numbers = order[start : start + BATCH]
+        for numbers in buckets.by_length([len(each.ids) for each in encoded], BATCH):
             vectors[numbers] = self._forward([encoded[number].ids for number in numbers])
         return vectors
 

@@ -10,9 +10,9 @@ import msgspec
 from streams.domain.profile import Profile
 
 
-def nearest(name: str) -> str:
+def nearest(name: str, *, of: type[msgspec.Struct] = Profile) -> str:
     """Return the known field that is nearest to a name, or all of them where none is near, as the end of a sentence."""
-    known = Profile.__struct_fields__
+    known = of.__struct_fields__
     close = difflib.get_close_matches(name, known, n=1)
     return f"; did you mean {close[0]}?" if close else f"; there are {', '.join(known)}"
 

@@ -30,8 +30,15 @@ def reports(expected: Expected, results: Mapping[Leg, LegResult]) -> dict[str, L
 
 
 def reasons(legs: Mapping[str, LegReport]) -> tuple[str, ...]:
-    """Return why the answer is degraded, a reason a broken leg; none when all legs did what they could."""
-    broken = {leg: report for leg, report in legs.items() if report.status in ("timeout", "error")}
+    """Return why the answer is degraded, a reason a leg that broke or that another model had to stand in for.
+
+    None when all legs did what they could: a skipped one has its reason, and takes nothing from the answer.
+    """
+    broken = {
+        leg: report
+        for leg, report in legs.items()
+        if report.status in ("timeout", "error") or (report.status != "skipped" and report.reason)
+    }
     return tuple(f"{leg}: {report.reason or report.status}" for leg, report in sorted(broken.items()))
 
 

@@ -136,5 +136,5 @@ EMBED = Processor(
     failed=parts.failed_as("vectors"),
     keyed=False,
     in_flight=16,
-    time_limit=300.0,
+    time_limit=3_600.0,  # a large model on a CPU takes minutes; who hosts one has time limits of its own
 )

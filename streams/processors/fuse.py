@@ -142,7 +142,7 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
         live,
         profile=reranking.whole_room(profile) if depth else profile,
         top_k=depth or expected.top_k,
-        weights=deps.weights.get(query.embedder),  # none: by the fused ranks
+        weights=deps.weights.get(_embedder(results) or query.embedder),  # none: by the fused ranks
         pinned=pinned,
         floor=expected.floor,
         explain=expected.explain,
@@ -160,7 +160,7 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
         reasons=reasons,
         profile=query.profile,
         generation=query.generation,
-        models=Models(embedder=next((result.model for result in results.values() if result.model), None)),
+        models=Models(embedder=_embedder(results)),
         cache="miss" if expected.cache_key else "off",
         rewritten=expected.rewritten,
         stale=lag > 0,
@@ -211,6 +211,11 @@ def _handed_over(expected: Expected, reply: QueryReply, answer: QueryReply, rank
     if not expected.progressive:
         return [sent]
     return [_reply(expected, msgspec.structs.replace(answer, final=False)), sent]
+
+
+def _embedder(results: Mapping[Leg, LegResult]) -> str | None:
+    """Return whose vectors were searched: a fallback's where the question's own model was silent."""
+    return next((result.model for result in results.values() if result.model), None)
 
 
 def _evidence(results: Mapping[Leg, LegResult]) -> list[str]:

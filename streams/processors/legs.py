@@ -15,7 +15,7 @@ from schemas.documents import Kind
 from schemas.graph import Fact
 from schemas.queries import Hit, Leg, LegResult, LegStatus, PreparedQuery
 from streams.domain import tokens
-from streams.errors import NoVectors, RankstreamError
+from streams.errors import ModelUnavailable, NoVectors, RankstreamError
 from streams.processor import Failure, OnFailure, Processor
 from streams.wire import Outgoing
 from topics import catalogue
@@ -37,6 +37,7 @@ class Found:
         *,
         questions: Sequence[Hit] = (),
         skipped: str | None = None,
+        fallback: str | None = None,
         model: str | None = None,
         frequencies: Sequence[int] = (),
         counted: int = 0,
@@ -45,6 +46,7 @@ class Found:
         self.hits = tuple(hits)
         self.questions = tuple(questions)
         self.skipped = skipped
+        self.fallback = fallback
         self.model = model
         self.frequencies = tuple(frequencies)
         self.counted = counted
@@ -73,7 +75,7 @@ def retrieval(leg: Leg, *, summary: str, search: Search, phrased: bool = True) -
             hits=found.hits,
             questions=found.questions,
             facts=found.facts,
-            reason=found.skipped,
+            reason=found.skipped or found.fallback,
             milliseconds=(time.perf_counter() - begun) * 1000,
             model=found.model,
             frequencies=found.frequencies,
@@ -89,6 +91,8 @@ def retrieval(leg: Leg, *, summary: str, search: Search, phrased: bool = True) -
         reason = _REASONS.get(failure.error_class, "the search failed")
         if isinstance(failure.error, NoVectors):
             reason = failure.error.message
+        elif isinstance(failure.error, ModelUnavailable):
+            reason = "its model is not available"
         log.warning("%s: %s", leg, failure.error)
         result = LegResult(query_id=query.query_id, ticket=query.ticket, leg=leg, status=status, reason=reason)
         return [_outgoing(result)]

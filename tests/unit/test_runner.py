@@ -15,6 +15,7 @@ from streams.errors import (
     CannotContinue,
     ConfigurationError,
     Invalid,
+    ModelUnavailable,
     StoreUnavailable,
     Transient,
     Undeliverable,
@@ -136,9 +137,12 @@ async def test_a_passing_fault_is_tried_again(record: Callable[..., Record]) -> 
     assert len(broker.produced) == 1
 
 
-async def test_a_writer_waits_for_its_store_without_a_limit(record: Callable[..., Record]) -> None:
+@pytest.mark.parametrize("error", [StoreUnavailable, ModelUnavailable])
+async def test_a_writer_waits_for_its_store_and_its_model_without_a_limit(
+    record: Callable[..., Record], error: type[Exception]
+) -> None:
     broker = Broker()
-    outage = [StoreUnavailable("down")] * (ATTEMPTS * 20)
+    outage = [error("down")] * (ATTEMPTS * 20)
     assert await runner(raising(*outage), broker).run(record(MESSAGE)) is Outcome.DONE
 
 

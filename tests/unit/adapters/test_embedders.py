@@ -33,10 +33,10 @@ def test_settings_win_over_the_live_generation_so_that_a_difference_is_seen() ->
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"main": "bge"}, "RANKSTREAM_EMBEDDER: there is no embedder 'bge'; there are all-MiniLM-L6-v2-int8, multi"),
+        ({"main": "bge"}, "RANKSTREAM_EMBEDDER: there is no embedder 'bge'; there are all-MiniLM-L6-v2-int8, bge-m3, "),
         (
             {"also": ("bge",)},
-            "RANKSTREAM_EMBED_ALSO: there is no embedder 'bge'; there are all-MiniLM-L6-v2-int8, multi",
+            "RANKSTREAM_EMBED_ALSO: there is no embedder 'bge'; there are all-MiniLM-L6-v2-int8, bge-m3, ",
         ),
         ({"also": (MINILM.name,)}, "RANKSTREAM_EMBED_ALSO: all-MiniLM-L6-v2-int8 is named twice"),
         ({"also": (E5.name, E5.name)}, "RANKSTREAM_EMBED_ALSO: multilingual-e5-small is named twice"),
@@ -62,4 +62,4 @@ def test_the_settings_name_embedders() -> None:
 
 def test_every_shipped_profile_and_every_shipped_set_of_weights_names_an_embedder_that_is_known() -> None:
     named = {profile.embedder for profile in profiles.shipped().values()} | set(profiles.weights())
-    assert named - {None} <= embedders.KNOWN.keys()
+    assert named - {None} <= embedders.known().keys()

@@ -21,6 +21,14 @@ def test_a_reply_says_how_every_leg_ran() -> None:
     assert reasons(ran) == ("fulltext: no result in time", "sparse: no connection")
 
 
+def test_a_model_that_another_one_stood_in_for_is_a_reason_though_the_leg_is_well() -> None:
+    told = "fallback: b instead of a"
+    for status in ("ok", "empty"):
+        ran = reports(expected(), {"dense": result("dense", status=status, reason=told)})
+        assert ran["dense"].status == status
+        assert f"dense: {told}" in reasons(ran)
+
+
 def test_empty_and_skipped_legs_do_not_degrade() -> None:
     ran = reports(
         expected(),

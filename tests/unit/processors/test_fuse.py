@@ -252,6 +252,18 @@ async def test_a_fact_is_told_while_its_chunk_is_live() -> None:
     assert "gone" not in reply.summary.text
 
 
+async def test_scores_are_those_of_the_model_that_was_searched_when_it_stood_in_for_another() -> None:
+    known = (passage("a", terms=(0, 1)), passage("b", terms=(0,)))
+    state = dataclasses.replace(deps(*known), weights=profiles.weights())
+    told = "fallback: all-MiniLM-L6-v2-int8 instead of not-fitted"
+    legs = (result("dense", "b", "a", model=MODEL, reason=told), result("sparse", "b"), result("fulltext"))
+    asked = question(query=prepared(deadline=time.time() + 5, embedder="not-fitted"))
+    reply = await answer(state, asked, *legs)
+    assert all(each.absolute is not None and 0 < each.absolute < 1 for each in reply.passages)
+    assert (reply.models.embedder, reply.degraded, reply.reasons) == (MODEL, True, (f"dense: {told}",))
+    assert (reply.legs["dense"].status, reply.legs["dense"].reason) == ("ok", told)
+
+
 async def test_a_question_by_an_embedder_without_weights_is_ordered_by_the_fused_ranks() -> None:
     known = (passage("a", terms=(0, 1)), passage("b", terms=(0,)))
     state = dataclasses.replace(deps(*known), weights=profiles.weights())

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Sequence
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -11,8 +14,8 @@ from schemas import codec
 from schemas.queries import LegResult, PreparedQuery
 from streams.adapters import e5_embedder, embedders, onnx_embedder, profiles
 from streams.adapters.memory import MemoryEmbedder, MemoryVectors
-from streams.domain.generation import Model
-from streams.errors import StoreUnavailable
+from streams.domain.generation import Generation, Model
+from streams.errors import ConfigurationError, Invalid, ModelUnavailable, StoreUnavailable, Transient
 from streams.ports import Vectors
 from streams.processors import retrieve_dense
 from streams.runner import Runner
@@ -117,3 +120,92 @@ async def test_a_question_in_a_script_that_the_embedder_cannot_read_gives_up_its
     assert (await status("support", "ru"))[0] is None
     assert embedders.reads(e5_embedder.MODEL, "ru")
     assert embedders.reads("an embedder that is not known here", "ru")
+
+
+class Away(Recorded):
+    """A model whose provider fails in one way or another."""
+
+    def __init__(self, model: str, failure: Exception | None) -> None:
+        super().__init__(model)
+        self.failure = failure
+
+    async def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        if self.failure is None:
+            await asyncio.sleep(60.0)
+            raise AssertionError
+        raise self.failure
+
+
+class Live:
+    """The live generation, which has vectors of two models."""
+
+    async def live(self) -> Generation:
+        also = (Model(name="other", dimension=64),)
+        return Generation(id="g1", model="memory-hash", dimension=64, average_length=100.0, also=also)
+
+
+async def asked(query: PreparedQuery, among: dict[str, Recorded], seconds: float = 2.0) -> LegResult:
+    sent: list[RawOutgoing] = []
+
+    async def produce(outgoing: RawOutgoing) -> None:
+        sent.append(outgoing)
+
+    async def embedder(name: str) -> Recorded:
+        return among[name]
+
+    known = {name: msgspec.structs.replace(each, legs_budget=seconds) for name, each in profiles.shipped().items()}
+    deps = retrieve_dense.Deps(embedder=embedder, vectors=await index(), profiles=known, generations=Live())
+    await Runner(retrieve_dense.RETRIEVE_DENSE, deps, produce, clock=lambda: 100.0).run(record_of(query))
+    return codec.decode(sent[0].value or b"", LegResult)
+
+
+FAILURES = [
+    ModelUnavailable("embedders.x: answered 500"),
+    ConfigurationError("embedders.x: key: the provider refuses it (401)"),
+    Transient("the model has 4096 texts in its queue"),
+    Invalid("the provider refuses the text (400)"),
+]
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+@pytest.mark.parametrize(("own", "next_one"), [("memory-hash", "other"), ("other", "memory-hash")])
+async def test_the_next_model_of_the_generation_stands_in_for_one_that_fails(
+    own: str, next_one: str, failure: Exception
+) -> None:
+    among = {own: Away(own, failure), next_one: Recorded(next_one)}
+    result = await asked(prepared(embedder=own, text="refund policy"), among)
+    assert (result.status, result.model) == ("ok", next_one)
+    assert result.reason == f"fallback: {next_one} instead of {own}"
+    assert result.hits
+
+
+async def test_the_next_model_answers_in_time_where_one_is_silent() -> None:
+    among = {"memory-hash": Away("memory-hash", None), "other": Recorded("other")}
+    began = time.monotonic()
+    result = await asked(prepared(embedder="memory-hash", text="refund policy"), among, seconds=0.4)
+    assert (result.status, result.model) == ("ok", "other")
+    assert time.monotonic() - began < 5.0
+
+
+async def test_a_model_that_answers_is_the_only_one_asked() -> None:
+    among = {"memory-hash": Recorded("memory-hash"), "other": Recorded("other")}
+    result = await asked(prepared(embedder="memory-hash", text="refund policy"), among)
+    assert (result.model, result.reason, among["other"].asked) == ("memory-hash", None, [])
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+async def test_when_no_model_is_left_the_leg_says_so_and_nothing_of_the_provider(failure: Exception) -> None:
+    among = {name: Away(name, failure) for name in ("memory-hash", "other")}
+    result = await asked(prepared(embedder="memory-hash"), among)
+    assert (result.status, result.reason, result.hits) == ("error", "its model is not available", ())
+
+
+async def test_a_question_for_a_model_without_vectors_is_not_answered_by_another() -> None:
+    result = await asked(prepared(embedder="absent"), {"absent": Recorded("absent"), "other": Recorded("other")})
+    assert (result.status, result.reason) == ("error", "no vectors for absent in generation g1")
+
+
+async def test_models_of_another_generation_do_not_stand_in() -> None:
+    among = {"memory-hash": Away("memory-hash", FAILURES[0]), "other": Recorded("other")}
+    result = await asked(prepared(embedder="memory-hash", generation="g0"), among)
+    assert (result.status, result.reason) == ("error", "its model is not available")
