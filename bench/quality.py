@@ -49,12 +49,17 @@ async def run(folders: Sequence[Path], limit: int | None, own: Path) -> None:
         measured[each.name] = await _measured(each, limit)
         unanswered[each.name] = calibrate.told_apart(models, seen[number])
         console.note(f"{each.name}: done")
-    (FOLDER / "QUALITY.md").write_text(quality_page.page(measured, unanswered, PROFILES))
+    (FOLDER / "QUALITY.md").write_text(quality_page.page(measured, unanswered, PROFILES, _command(folders, limit)))
 
 
 def _other(sets: Sequence[Dataset], place: int, number: int) -> bool:
     """Tell whether a set is another one; sets that begin with the same word are cut from one corpus."""
     return sets[place].name.split("_")[0].split("-")[0] != sets[number].name.split("_")[0].split("-")[0]
+
+
+def _command(folders: Sequence[Path], limit: int | None) -> str:
+    some = f" --limit {limit}" if limit else ""
+    return f"python -m bench.quality {' '.join(folder.name for folder in folders)}{some}"
 
 
 async def _seen(sets: Sequence[Dataset], limit: int | None) -> list[list[Labelled]]:
