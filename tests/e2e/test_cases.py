@@ -16,7 +16,6 @@ from tests.pipeline import Pipeline
 # What is not there yet, and the entries of cases that need it. Such a case must fail in these entries and in no other;
 # it turns red when the capability arrives, and its line goes.
 MISSING: dict[str, tuple[str, frozenset[str]]] = {
-    "floor-on-absolute-score-only": ("a floor under the absolute score", frozenset({"all_scores_at_least"})),
     "hash-lines-in-code-are-not-headings": (
         "a reranker: both pages speak of a lock, and only one of what restoring does",
         frozenset({"first_doc"}),
@@ -24,10 +23,6 @@ MISSING: dict[str, tuple[str, frozenset[str]]] = {
     "near-twin-questions-share-no-answer": (
         "a reranker: to the embedder the two pages are closer than their one different word is rare",
         frozenset({"first_doc"}),
-    ),
-    "question-outside-the-corpus": (
-        "a floor under the absolute score",
-        frozenset({"no_result", "all_scores_at_least"}),
     ),
 }
 
