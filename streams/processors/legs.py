@@ -114,7 +114,10 @@ def retrieval(leg: Leg, *, summary: str, search: Search, phrased: bool = True) -
 
 
 async def _search_all(query: PreparedQuery, deps: Any, search: Search) -> Found:
-    """Search the question and its other phrasings at the same time; only the question itself may fail."""
+    """Search the question and its other phrasings at the same time; only the question itself may fail.
+
+    A phrasing that another model answered for is left out: scores of two models do not compare.
+    """
 
     async def other(phrasing: str) -> Found:
         wanted = tokens.question_terms(phrasing, query.language)
@@ -127,13 +130,15 @@ async def _search_all(query: PreparedQuery, deps: Any, search: Search) -> Found:
             log.warning("a phrasing was not searched: %s", error)
             return Found()
 
-    found, *others = await asyncio.gather(search(query, deps), *(other(phrasing) for phrasing in query.phrasings))
+    found, *all_others = await asyncio.gather(search(query, deps), *(other(phrasing) for phrasing in query.phrasings))
+    others = [each for each in all_others if found.model in (None, each.model)]
     hits = _merged([found.hits, *(each.hits for each in others)], query.candidates)
     questions = _merged([found.questions, *(each.questions for each in others)], query.candidates)
     return Found(
         hits,
         questions=questions,
         skipped=None if hits or questions else found.skipped,
+        fallback=found.fallback,
         model=found.model,
         frequencies=found.frequencies,
         counted=found.counted,

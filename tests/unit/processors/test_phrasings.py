@@ -23,6 +23,10 @@ async def search(query: PreparedQuery, deps: Any) -> Found:
         raise StoreUnavailable("down")
     if query.text == "the":
         return Found(skipped=NO_WORDS)
+    if query.text == "elsewhere":
+        return Found([Hit(chunk_id="e", score=1.0)], model="other")
+    if query.text == "stood in":
+        return Found([Hit(chunk_id="a", score=1.0)], model="m", fallback="fallback: m instead of n")
     deps.append((query.text, query.terms, query.carried))
     hits = [Hit(chunk_id=name, score=score) for name, score in FOUND[query.text]]
     return Found(hits, questions=hits[:1], model="m", frequencies=(len(query.terms),), counted=9)
@@ -70,3 +74,13 @@ async def test_a_question_without_words_is_found_by_its_phrasings() -> None:
 async def test_a_leg_may_search_the_question_alone() -> None:
     _, searched = await run(phrased=False, phrasings=("money back",))
     assert [text for text, _, _ in searched] == ["refund policy"]
+
+
+async def test_a_phrasing_that_another_model_answered_for_is_left_out() -> None:
+    result, _ = await run(phrasings=("elsewhere",))
+    assert ([hit.chunk_id for hit in result.hits], result.model) == (["a", "b"], "m")
+
+
+async def test_that_a_model_stood_in_is_said_with_phrasings_too() -> None:
+    result, _ = await run(text="stood in", phrasings=("money back",))
+    assert (result.status, result.reason) == ("ok", "fallback: m instead of n")
