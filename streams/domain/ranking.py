@@ -54,7 +54,7 @@ def rank(
     if ranked_summary and facts:
         connections.add(found, facts, live, query)
     fused = reciprocal_rank_fusion(found.lists, k=profile.rrf_k, first=profile.rrf_first, weights=profile.weights)
-    scores = scoring.score(query, results, found, fused, profile=profile, weights=weights)
+    scores = scoring.score(query, results, found, fused, profile=profile, weights=weights, explain=explain)
     order, dropped = _fused_best(found, fused, profile)
     order.sort(key=lambda number: (-scores.score[number], -fused[number], found.passages[number].passage_id))
     dropped += _beyond(order, profile.rerank_depth, "the rerank depth")

@@ -12,7 +12,7 @@ from streams.domain.candidates import Candidates, by_meaning
 from streams.domain.profile import Profile
 from streams.domain.relevance import Column, Evidence, Weights
 
-NAME_LIFT = 2.5  # of the logarithm of the odds that a passage is relevant: twelve times as likely as not
+NAME_LIFT = 2.5  # of the logarithm of the odds that a passage is relevant: twelve times the odds
 GRAPH_FIRST = 5  # places of the graph leg's list that a boost reaches: further down it has mere neighbours
 
 Numbers = Mapping[int, float]  # by candidate
@@ -28,7 +28,7 @@ class Scores:
     absolute: Numbers = field(default_factory=dict)  # what a floor is held against; empty: ordered by fused ranks
     boost: Numbers = field(default_factory=dict)  # what was added to the absolute score
     refused: Mapping[int, str] = field(default_factory=dict)  # candidates that have to go, with the rule
-    signals: Mapping[str, Column] = field(default_factory=dict)  # what P(relevant) was computed from
+    signals: Mapping[str, Column] = field(default_factory=dict)  # what P(relevant) is computed from
     idf: Sequence[float] = ()  # by term of the question
 
 
@@ -40,15 +40,17 @@ def score(
     *,
     profile: Profile,
     weights: Weights | None,
+    explain: bool = False,
 ) -> Scores:
-    """Score every candidate."""
+    """Score every candidate; with `explain` fused ranks come with the signals too, which P(relevant) is fitted to."""
     evidence = _evidence(query, results, found)
     if profile.score == "coverage":
         return _by_coverage(query, found, fused, evidence, profile)
     if profile.score == "relevance":
         return _by_relevance(query, found, fused, evidence, profile=profile, weights=weights)
     covered = dict(enumerate(relevance.coverage(evidence).tolist()))
-    return Scores(score=fused, fused=fused, coverage=covered, idf=evidence.idf)
+    seen = relevance.signals(evidence) if explain else {}
+    return Scores(score=fused, fused=fused, coverage=covered, signals=seen, idf=evidence.idf)
 
 
 def _evidence(query: PreparedQuery, results: Mapping[Leg, LegResult], found: Candidates) -> Evidence:

@@ -28,7 +28,7 @@ async def labelled(
 ) -> list[Labelled]:
     """Ask the questions with `explain` and return their candidates' signals and grades.
 
-    Raises Invalid when the profile does not exist, or needs vectors that are not there.
+    Raises Invalid when the profile does not exist, needs vectors that are not there, or has answers without signals.
     """
     slots = asyncio.Semaphore(4)
 
@@ -61,6 +61,8 @@ def _labelled(question: Question, reply: QueryReply) -> Labelled | None:
     places = tuple(ranking.place_of(each, question.gold) for each in candidates)
     grades = [question.gold.get(place, 0) for place in places]
     names = candidates[0].signals
+    if not names:
+        raise Invalid(f"answers of {reply.profile!r} have no signals to fit; use a profile with another `score`")
     signals = {name: np.array([each.signals[name] for each in candidates]) for name in names}
     return Labelled(
         signals=signals,

@@ -10,7 +10,7 @@ import pytest
 from schemas.queries import Hit
 from streams.domain.profile import Profile
 from streams.domain.ranking import Ranked, rank
-from streams.domain.relevance import Model, Signal, Weights
+from streams.domain.relevance import MEASURED, Model, Signal, Weights
 from streams.domain.scoring import NAME_LIFT
 from streams.domain.texts import WARNING
 from tests.unit.domain.questions import passage, prepared, result
@@ -265,3 +265,15 @@ def test_the_first_of_the_graph_leg_are_lifted_within_bounds() -> None:
         *((name, pytest.approx(0.05 * 0.8)) for name in "abcde"),
         ("f", None),
     ]
+
+
+def test_fused_ranks_come_with_what_weights_are_fitted_to_when_they_are_explained() -> None:
+    profile = Profile(name="test", summary="", legs=("dense",))
+    live, results = {"a": passage("a")}, {"dense": result("dense", "a")}
+    explained, plain = (
+        rank(prepared(), results, live, profile=profile, top_k=1, explain=explain).passages[0]
+        for explain in (True, False)
+    )
+    assert set(MEASURED) < set(explained.signals)
+    assert explained.signals["cosine"] == explained.legs["dense"].score
+    assert not plain.signals

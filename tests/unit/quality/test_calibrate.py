@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
 
-from schemas.replies import LegScore
+from schemas.replies import LegScore, Milliseconds, Passage, QueryReply
 from streams.domain.relevance import LEG_SIGNALS, Evidence, signals
 from streams.errors import Invalid
-from streams.quality.calibrate import embedder, left_out, models, told_apart
+from streams.quality.calibrate import embedder, labelled, left_out, models, told_apart
+from streams.quality.dataset import Question
 from streams.quality.fitting import Labelled
 
 
@@ -73,3 +75,33 @@ def test_the_top_score_tells_questions_with_an_answer_from_those_without() -> No
     assert told_apart(fitted, questions(60, seed=3, leg="dense")) > 0.9
     nothing = [Labelled(signals=each.signals, grades=np.zeros(10)) for each in questions(5, seed=4, leg="dense")]
     assert np.isnan(told_apart(fitted, nothing))
+
+
+class Unsigned:
+    """Answers with passages that carry no signals."""
+
+    async def ask(self, text: str, *, tenant: str, **fields: Any) -> QueryReply:
+        shown = Passage(
+            rank=1,
+            passage_id="p",
+            source="s",
+            doc_id="d",
+            version=1,
+            kind="document",
+            title="",
+            heading_path=(),
+            uri="",
+            trust="internal",
+            text="t",
+            score=1.0,
+            fused=1.0,
+            legs={},
+            evidence=("p",),
+        )
+        return QueryReply(query_id="q", profile="support", milliseconds=Milliseconds(total=1.0), passages=(shown,))
+
+
+async def test_a_profile_whose_answers_have_no_signals_is_refused() -> None:
+    asked = [Question(query_id="q", text="t", gold={"d": 1}, fields={})]
+    with pytest.raises(Invalid, match="answers of 'support' have no signals to fit"):
+        await labelled(Unsigned(), asked, tenant="t", profile="support")
