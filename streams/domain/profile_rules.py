@@ -15,14 +15,17 @@ _NEEDS: dict[str, tuple[str, ...]] = {
     "levels": ("dense",),
     "embedder": ("dense",),
     "synonyms": ("dense", "sparse"),
-    "calibrated_bm25": ("sparse", "fulltext"),
+    "route_by_language": ("dense",),
+    "calibrated_bm25": ("sparse",),
     "qa_prefix": ("qa",),
     "qa_least": ("qa",),
     "graph_least": ("graph",),
+    "graph_boost": ("graph",),
     "graph_summary": ("graph",),
     "expansions": ("dense", "sparse", "fulltext", "qa"),
 }
-_ABSOLUTE = ("agreement", "calibrated_bm25", "qa_least", "graph_least")  # they change an absolute score
+_ABSOLUTE = ("agreement", "graph_boost")  # they are added to an absolute score
+_COVERAGE = ("calibrated_bm25", "qa_least", "graph_least")  # they are part of one of them
 _INSTEAD = 'set score = "coverage" or "relevance", or leave it out'
 _DEFAULTS: dict[str, Any] = {field.name: field.default for field in msgspec.structs.fields(Profile)}
 
@@ -50,6 +53,10 @@ def _legs(profile: Profile) -> Iterator[str]:
 
 
 def _score(profile: Profile) -> Iterator[str]:
+    if profile.score != "coverage":
+        for name in _COVERAGE:
+            if getattr(profile, name) != _DEFAULTS[name]:
+                yield f'{name}: only score = "coverage" looks at it; set that, or leave it out'
     if profile.score != "fused":
         return
     if profile.floor is not None:
