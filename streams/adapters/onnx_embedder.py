@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import onnxruntime
-import tokenizers
+import tokenizers  # type: ignore[import-untyped]  # its stubs come without the marker
 
 from streams.adapters.batched_embedder import BatchedEmbedder
 from streams.domain import buckets
