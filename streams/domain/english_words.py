@@ -14,7 +14,6 @@ PRONOUNS = listed(
 SUBJECTS = listed("i you he she it we they")
 BACKWARD = listed("it they he she")  # stand for what was spoken of before
 WH = listed("who whom whose which what where when why how")
-RELATIVE = listed("who which that whom whose")
 AUXILIARIES = listed(
     "am is are was were be been being do does did has have had having can could will would shall should may might must "
     "cannot can't won't don't doesn't didn't isn't aren't wasn't weren't hasn't haven't couldn't wouldn't shouldn't"

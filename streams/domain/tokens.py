@@ -75,11 +75,6 @@ def tokens(text: str, language: str) -> list[Token]:
     return found
 
 
-def question_tokens(text: str, language: str) -> list[Token]:
-    """Return the tokens of a question in reading order; its stop words only if it has nothing else."""
-    return [token for word in _question_words(text, language) for token in word.tokens]
-
-
 def words(text: str, language: str) -> list[str]:
     """Return the words of a question in reading order, each whole and stemmed, its stop words among them.
 
