@@ -145,8 +145,16 @@ def still_live(reply: QueryReply, live: Mapping[str, LivePassage]) -> QueryReply
 def shown(
     reply: QueryReply, passages: Sequence[Passage], *, top_k: int, profile: Profile, explain: bool = False
 ) -> QueryReply:
-    """Return the reply with the first `top_k` of ordered passages, as far as there is room for their texts."""
-    left = None if profile.total_chars is None else profile.total_chars - sum(len(each.text) for each in reply.pinned)
+    """Return the reply with the first `top_k` of ordered passages, as far as there is room for their texts.
+
+    Pinned passages come first: they were collected without a limit for all texts.
+    """
+    left = profile.total_chars
+    pinned: list[Passage] = []
+    for passage in reply.pinned:
+        if text := passage.text if left is None else _cut(passage, left):
+            left = None if left is None else left - len(text)
+            pinned.append(msgspec.structs.replace(passage, rank=len(pinned) + 1, text=text))
     kept: list[Passage] = []
     dropped = list(reply.dropped)
     for passage in passages:
@@ -159,7 +167,9 @@ def shown(
             continue
         left = None if left is None else left - len(text)
         kept.append(msgspec.structs.replace(passage, rank=len(kept) + 1, text=text))
-    return msgspec.structs.replace(reply, passages=tuple(kept), dropped=tuple(dropped) if explain else ())
+    return msgspec.structs.replace(
+        reply, passages=tuple(kept), pinned=tuple(pinned), dropped=tuple(dropped) if explain else ()
+    )
 
 
 def _cut(passage: Passage, room: int) -> str:

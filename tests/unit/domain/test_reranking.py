@@ -138,6 +138,14 @@ def test_the_room_for_all_texts_is_shared_out_in_the_final_order_after_what_is_p
     assert [(each.passage_id, each.rule) for each in shown.dropped] == [("c", "no room within 20 characters")]
 
 
+def test_pinned_texts_share_the_room_for_all_texts_and_are_cut_to_it() -> None:
+    profile = msgspec.structs.replace(PROFILE, total_chars=20)
+    given = reply(pinned=(passage("p", text="x" * 12, rank=1), passage("q", text="y" * 12, rank=2)))
+    shown = reranking.shown(given, [passage("a", 2.0, "z")], top_k=5, profile=profile, explain=True)
+    assert [(each.rank, each.text) for each in shown.pinned] == [(1, "x" * 12), (2, "y" * 8)]
+    assert [each.rule for each in shown.dropped] == ["no room within 20 characters"]
+
+
 def test_the_warning_of_an_external_text_stays_when_the_text_is_cut() -> None:
     mark = f"{WARNING}\n\n"
     external = passage("a", text=f"{mark}abcdef", trust="external")
