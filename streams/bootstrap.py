@@ -276,7 +276,6 @@ async def _retrieve_dense(of: Resources) -> retrieve_dense.Deps:
         await of.question_embedder(model.name)
     return retrieve_dense.Deps(
         embedder=of.question_embedder,
-        reads=embedders.reads,
         vectors=await of.vectors(),
         profiles=of.profiles,
         generations=CachedGenerations(PostgresGenerations(pool=await of.pool("reads"))),
@@ -307,6 +306,7 @@ async def _fuse(of: Resources) -> fuse.Deps:
         pinned=passages,
         profiles=of.profiles,
         weights=profiles.weights(of.settings.profiles),
+        reads=embedders.reads,
         clock=time.time,
         reranker=of.reranker_name,
         answers=None if answers is None else AnswerKeeper(answers=answers, clock=time.time),

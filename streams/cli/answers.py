@@ -34,9 +34,15 @@ def _lines(question: str, reply: QueryReply, width: int, explain: bool) -> Itera
     yield click.style(f"{found} · profile {reply.profile} · generation {reply.generation}{_how(reply)}", dim=True)
     if reply.rewritten is not None:
         yield click.style(f"searched as: {printable(reply.rewritten)}", dim=True)
+    for passage in reply.pinned:
+        yield ""
+        yield from _passage(passage, width, explain, label="pinned")
     for passage in reply.passages:
         yield ""
         yield from _passage(passage, width, explain)
+    if reply.summary is not None:
+        yield ""
+        yield from (click.style(f"    {printable(line)}", dim=True) for line in reply.summary.text.splitlines())
     yield ""
     yield from _run(reply, explain)
     if explain:
@@ -51,17 +57,20 @@ def _how(reply: QueryReply) -> str:
     return reranked + (" · from the cache" if reply.cache == "hit" else "")
 
 
-def _passage(passage: Passage, width: int, explain: bool) -> Iterator[str]:
+def _passage(passage: Passage, width: int, explain: bool, label: str | None = None) -> Iterator[str]:
     path = passage.heading_path
     if path and path[0] == passage.title:
         path = path[1:]
     where = " › ".join(part for part in (passage.title or passage.doc_id, *path) if part)
-    yield f"{passage.rank:>2}  {passage.score:.4f}  {click.style(printable(where), bold=True)}"
+    place = label or f"{passage.rank:>2}  {passage.score:.4f}"
+    yield f"{place:<10}  {click.style(printable(where), bold=True)}"
     mark = " · external" if passage.trust == "external" else ""
     kind = "Q&A " if passage.kind == "qa" else ""
-    yield click.style(f"            {kind}{printable(f'{passage.source}/{passage.doc_id}')}{mark}", fg="cyan")
-    yield click.style(f"            found by {_legs(passage.legs, explain)}", dim=True)
-    if explain:
+    origin = "from the graph" if passage.kind == "graph" else printable(f"{passage.source}/{passage.doc_id}")
+    yield click.style(f"            {kind}{origin}{mark}", fg="cyan")
+    if passage.legs:
+        yield click.style(f"            found by {_legs(passage.legs, explain)}", dim=True)
+    if explain and passage.legs:
         yield click.style(f"            {_arithmetic(passage)}", dim=True)
     text = " ".join(_body(passage).split())
     yield from textwrap.wrap(

@@ -29,8 +29,26 @@ def summary(facts: Sequence[Fact]) -> Summary | None:
     return Summary(text=text, facts=tuple(facts)) if text else None
 
 
+def connecting(facts: Sequence[Fact], query: PreparedQuery) -> list[Fact]:
+    """Return the facts that say how two things of the question connect: each end shares a word with it."""
+    asked = set(query.terms)
+
+    def named(text: str) -> set[str]:
+        return asked.intersection(token.term for token in tokens.tokens(text, query.language))
+
+    return [
+        fact
+        for fact in facts
+        if fact.label and (one := named(fact.subject)) and (other := named(fact.object)) and one != other
+    ]
+
+
 def add(found: Candidates, facts: Sequence[Fact], live: Mapping[str, LivePassage], query: PreparedQuery) -> None:
-    """Make the summary a candidate: the only one of the graph leg, as external as any text behind it."""
+    """Make the summary a candidate: the only one of the graph leg, as external as any text behind it.
+
+    It outranks nearly everything, so there is one only where facts connect two things that were asked about.
+    """
+    facts = connecting(facts, query)
     text = summarise(facts)
     if not text:
         return

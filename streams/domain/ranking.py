@@ -41,6 +41,7 @@ def rank(
     weights: Weights | None = None,
     pinned: Sequence[LivePassage] = (),
     floor: float | None = None,
+    unread: bool = False,
     explain: bool = False,
 ) -> Ranked:
     """Merge the legs by passage, fuse, keep the best of the fused list, score, order, drop, and cut the texts.
@@ -54,7 +55,9 @@ def rank(
     if ranked_summary and facts:
         connections.add(found, facts, live, query)
     fused = reciprocal_rank_fusion(found.lists, k=profile.rrf_k, first=profile.rrf_first, weights=profile.weights)
-    scores = scoring.score(query, results, found, fused, profile=profile, weights=weights, explain=explain)
+    scores = scoring.score(
+        query, results, found, fused, profile=profile, weights=weights, unread=unread, explain=explain
+    )
     order, dropped = _fused_best(found, fused, profile)
     order.sort(key=lambda number: (-scores.score[number], -fused[number], found.passages[number].passage_id))
     dropped += _beyond(order, profile.rerank_depth, "the rerank depth")

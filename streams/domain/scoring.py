@@ -40,10 +40,15 @@ def score(
     *,
     profile: Profile,
     weights: Weights | None,
+    unread: bool = False,
     explain: bool = False,
 ) -> Scores:
-    """Score every candidate; with `explain` fused ranks come with the signals too, which P(relevant) is fitted to."""
-    evidence = _evidence(query, results, found)
+    """Score every candidate.
+
+    unread: the embedder cannot read the question, and what it says does not count. With `explain` fused ranks come with
+    the signals too, which P(relevant) is fitted to.
+    """
+    evidence = _evidence(query, results, found, unread=unread)
     if profile.score == "coverage":
         return _by_coverage(query, found, fused, evidence, profile)
     if profile.score == "relevance":
@@ -53,14 +58,19 @@ def score(
     return Scores(score=fused, fused=fused, coverage=covered, signals=seen, idf=evidence.idf)
 
 
-def _evidence(query: PreparedQuery, results: Mapping[Leg, LegResult], found: Candidates) -> Evidence:
+def _evidence(
+    query: PreparedQuery, results: Mapping[Leg, LegResult], found: Candidates, *, unread: bool = False
+) -> Evidence:
     # Each text leg counts its own kind of passage.
     texts: tuple[Leg, ...] = ("fulltext", "qa")
+    lists = {name: places for name, places in found.lists.items() if name != "dense"}
+    if "dense" in found.lists and not unread:
+        lists["dense"] = by_meaning(found.lists)
     counts = [results[leg] for leg in texts if leg in results and len(results[leg].frequencies) == len(query.terms)]
     return Evidence(
         candidates=len(found.passages),
         asked=query.candidates,
-        lists={**found.lists, **({"dense": by_meaning(found.lists)} if "dense" in found.lists else {})},
+        lists=lists,
         terms=[passage.terms for passage in found.passages],
         lengths=[len(passage.body) for passage in found.passages],
         idf=relevance.inverse_document_frequency(

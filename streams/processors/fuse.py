@@ -60,6 +60,7 @@ class Deps:
     weights: Mapping[str, Weights] = field(default_factory=dict)  # by embedder, also where the dense leg is silent
     answers: AnswerKeeper | None = None  # none: no answer is kept
     reranker: str | None = None  # none: what a profile would have reranked is answered as it is fused
+    reads: Callable[[str, str], bool] = lambda embedder, language: True  # whether one is made for a language
     joins: dict[str, Open] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -136,13 +137,16 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
         info = ErrorInfo(error_class="fence unavailable", message="the passages could not be checked; nothing is shown")
         return [_error(expected, deps, info, legs=reports.reports(expected, results))]
     depth = profile.rerank_depth if deps.reranker else None
+    model = _embedder(results) or query.embedder
+    unread = profile.route_by_language and not deps.reads(model, query.language)
     ranked = ranking.rank(
         query,
         results,
         live,
         profile=reranking.whole_room(profile) if depth else profile,
         top_k=depth or expected.top_k,
-        weights=deps.weights.get(_embedder(results) or query.embedder),  # none: by the fused ranks
+        weights=deps.weights.get(model),  # none: by the fused ranks
+        unread=unread,
         pinned=pinned,
         floor=expected.floor,
         explain=expected.explain,
@@ -154,6 +158,10 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
     if skipped := _not_reranked(ranked, profile, left=query.deadline - now, reranker=deps.reranker):
         legs[reranking.RERANK] = skipped
     reasons = (*expected.reasons, *reports.reasons(legs))
+    if unread and (dense := legs.get("dense")) is not None and dense.status == "ok" and dense.reason is None:
+        # Told after the reasons: nothing is broken.
+        said = f"{model} does not read {query.language}: its scores do not count"
+        legs["dense"] = msgspec.structs.replace(dense, reason=said)
     reply = QueryReply(
         query_id=query.query_id,
         degraded=bool(reasons),

@@ -27,15 +27,12 @@ class Deps:
     embedder: Callable[[str], Awaitable[Embedder]]  # by name; the empty one is the live generation's main embedder
     vectors: VectorIndex
     profiles: Mapping[str, Profile]
-    reads: Callable[[str, str], bool] = lambda embedder, language: True  # whether one is made for a language
     generations: Generations | None = None  # whose further models stand in for one that fails; none: no model does
 
 
 async def search(query: PreparedQuery, deps: Deps) -> Found:
     """Return the chunks nearest to the question, by cosine; with the leg `qa`, the nearest questions of pairs too."""
     profile, where = deps.profiles[query.profile], scope.of(query)
-    if profile.route_by_language and not deps.reads(query.embedder, query.language):
-        return Found(skipped=f"{query.embedder} does not read {query.language}")
     names = (query.embedder, *await _further(query, deps))
     model, vector = await _embedded(query, names, profile.legs_budget, deps)
     lists = [profile.levels]

@@ -31,9 +31,11 @@ async def test_a_published_page_is_found_and_its_receipt_says_so(pipeline: Pipel
     first = reply.passages[0]
     assert (first.doc_id, first.version, first.heading_path) == ("ports", change.version, ("Relay ports",))
     assert first.text.startswith("Relay ports\n\n")
-    assert set(first.legs) == {"dense", "sparse", "fulltext"}
+    assert set(first.legs) - {"graph"} == {"dense", "sparse", "fulltext"}
     ran = {leg: report.status for leg, report in reply.legs.items() if report.reason != "off in profile"}
-    assert ran == dict.fromkeys(first.legs, "ok") | {"qa": "empty"}
+    # The graph is beside the way of a version, and may not know of it yet.
+    assert ran.pop("graph") in ("ok", "empty")
+    assert ran == dict.fromkeys(("dense", "sparse", "fulltext"), "ok") | {"qa": "empty"}
     assert not reply.degraded
     assert reply.models.embedder == "all-MiniLM-L6-v2-int8"
 
@@ -42,7 +44,7 @@ async def test_an_update_leaves_no_stale_chunk(pipeline: Pipeline) -> None:
     old = "# Runbook\n\n" + "\n\n".join(f"## Step {n}\n\nNote the marker amber-{n:02d}." for n in range(1, 31))
     await pipeline.publish(page("runbook", old, tenant="t-update"))
     await pipeline.publish(page("runbook", "# Runbook\n\n## Step 1\n\nClose the incident.", tenant="t-update"))
-    reply = await pipeline.client.ask("marker amber-17 in step 17", tenant="t-update", top_k=50)
+    reply = await pipeline.client.ask("marker amber-17 in step 17", tenant="t-update", top_k=50, floor=0.0)
     assert "amber" not in texts(reply)
     assert "Close the incident" in texts(reply)
     hits = await qdrant_count(pipeline, "t-update")

@@ -67,8 +67,8 @@ async def test_the_bus_changes_no_passage_and_no_score(pipeline: Pipeline, witho
     assert {status.status for status in receipts} == {"searchable"}
     direct = WithoutBus(without_bus)
     for text in demo_questions(20):
-        ours = await direct.ask(text, tenant=TENANT, top_k=100, timeout=10.0, cache=False)
-        theirs = await pipeline.client.ask(text, tenant=TENANT, top_k=100, timeout=10.0, cache=False)
+        ours = await direct.ask(text, tenant=TENANT, top_k=100, timeout=10.0, cache=False, floor=0.0)
+        theirs = await pipeline.client.ask(text, tenant=TENANT, top_k=100, timeout=10.0, cache=False, floor=0.0)
         assert (ours.error, ours.degraded, theirs.degraded) == (None, False, False)
         assert len(ours.passages) > 5
         assert ours.passages == theirs.passages

@@ -19,13 +19,15 @@ from streams.adapters.memory_reranker import MemoryReranker
 from streams.adapters.migrations import migrate
 from streams.bootstrap import Resources
 from streams.domain.reranking import Scored
-from streams.embedded.stack import Stack
+from streams.embedded.stack import Stack, start
+from streams.errors import EmbeddedError
 from streams.fleet import Fleet
 from streams.gateways.client import Client
 from streams.gateways.questions import new_id
 from streams.processors import catalogue as processors
 from streams.quality.in_process import InProcess
 from streams.settings import Settings
+from tests.conftest import unavailable
 from tests.pipeline import next_version, page
 from topics import catalogue
 from topics.admin import apply
@@ -156,13 +158,25 @@ async def test_a_model_that_is_too_slow_leaves_the_fused_order_before_the_deadli
     assert reply.reasons == (f"rerank: 0 of {len(PAGES)} in time",)
 
 
+@pytest.fixture
+async def own_stack(tmp_path: Path) -> AsyncIterator[Stack]:
+    """Servers of this test's own: on those of all tests, processors without a reranker may be at work."""
+    try:
+        started = await start(tmp_path / "servers")
+    except EmbeddedError as error:
+        unavailable(str(error))
+        raise
+    yield started
+    await started.stop()
+
+
 async def test_over_kafka_a_stream_has_both_revisions_and_a_dead_rerank_costs_the_order_alone(
-    stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    own_stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rerankers, "build", lambda *_: MemoryReranker())
-    settings = settings_of(stack, tmp_path, reranker="twin", session_timeout=6.0)
-    await migrate(stack.endpoints.postgres)
-    await apply(stack.endpoints.kafka)
+    settings = settings_of(own_stack, tmp_path, reranker="twin", session_timeout=6.0)
+    await migrate(own_stack.endpoints.postgres)
+    await apply(own_stack.endpoints.kafka)
     asked = {"tenant": f"r-{next_version()}", "profile": "knowledge-base", "timeout": 10.0}
     others = [processor.name for processor in processors.ALL if processor.name != "rerank"]
     fleet, rerank = Fleet(settings, others), Fleet(settings, ["rerank"])

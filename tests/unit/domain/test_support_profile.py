@@ -145,11 +145,22 @@ def test_a_tie_goes_to_the_higher_fused_score_then_to_the_lower_id() -> None:
 def test_a_summary_of_the_graph_is_a_passage_with_at_least_ninety_hundredths() -> None:
     fact = Fact(subject="Team plan", label="includes", object="API", chunk_id="plans", score=0.5)
     graph = result("graph", "plans", facts=(fact,))
-    of = ranked({"graph": graph, "qa": found("qa", pair=0.1)}, passage("plans"), passage("pair", kind="qa"))
+    query = prepared(terms=("plan", "includ", "api"), words=(0, 1, 2))
+    live = (passage("plans"), passage("pair", kind="qa"))
+    of = ranked({"graph": graph, "qa": found("qa", pair=0.1)}, *live, query=query)
     assert [(each.kind, each.score) for each in of.passages] == [("graph", 0.9), ("qa", 0.85)]
     assert of.passages[0].evidence == ("plans",)
     assert "API" in of.passages[0].text
     assert of.summary is None
+
+
+def test_facts_that_connect_nothing_that_was_asked_about_are_no_passage() -> None:
+    facts = [
+        Fact(subject="Team plan", label=label, object=target, chunk_id="plans", score=0.5)
+        for label, target in (("costs", "12 euros"), ("", "API"), ("is a", "plan"))
+    ]
+    query = prepared(terms=("plan", "includ", "api"), words=(0, 1, 2))
+    assert ranked({"graph": result("graph", "plans", facts=tuple(facts))}, passage("plans"), query=query).passages == ()
 
 
 def test_a_fact_whose_text_is_gone_is_not_told() -> None:

@@ -6,13 +6,14 @@ import asyncio
 import dataclasses
 import time
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 
 from schemas.graph import Fact
 from schemas.queries import Expected, Hit, LegResult, MinVersion
 from schemas.replies import QueryReply
-from streams.adapters import profiles
+from streams.adapters import embedders, profiles
 from streams.adapters.onnx_embedder import MODEL
 from streams.domain.scope import Scope
 from streams.domain.versions import LivePassage, VersionView
@@ -20,6 +21,8 @@ from streams.errors import StoreUnavailable
 from streams.processors import fuse
 from streams.wire import Outgoing
 from tests.unit.domain.questions import expected, passage, prepared, result
+
+LEGS: Any = ("dense", "sparse")
 
 
 class Passages:
@@ -316,3 +319,27 @@ async def test_what_would_come_too_late_is_not_handed_over() -> None:
     assert isinstance(sent.message, QueryReply)
     assert (sent.message.final, sent.message.reasons) == (True, ("rerank: no time left",))
     assert [each.passage_id for each in sent.message.passages] == ["a"]
+
+
+async def test_what_an_embedder_says_of_a_script_that_it_cannot_read_does_not_count_and_the_reply_says_so() -> None:
+    async def ask(profile: str, language: str) -> QueryReply:
+        query = prepared(deadline=time.time() + 5, embedder=MODEL, language=language, profile=profile, legs=LEGS)
+        known = (passage("far", terms=(0, 1)), passage("near"))
+        state = dataclasses.replace(deps(*known), weights=profiles.weights(), reads=embedders.reads)
+        dense = result("dense", "near", "far", model=MODEL)
+        return await answer(state, question(query=query, floor=0.0), dense, result("sparse", "far"))
+
+    reply = await ask("general", "ru")
+    assert [each.passage_id for each in reply.passages] == ["far", "near"]
+    assert (reply.legs["dense"].status, reply.legs["dense"].candidates) == ("ok", 2)
+    assert reply.legs["dense"].reason == f"{MODEL} does not read ru: its scores do not count"
+    assert not reply.degraded
+    assert (await ask("general", "de")).legs["dense"].reason is None
+    assert (await ask("support", "ru")).legs["dense"].reason is None
+
+
+def test_embedders_say_which_scripts_they_read() -> None:
+    assert not embedders.reads(MODEL, "th")
+    assert embedders.reads(MODEL, "de")
+    assert embedders.reads("multilingual-e5-small", "ru")
+    assert embedders.reads("an embedder that is not known here", "ru")

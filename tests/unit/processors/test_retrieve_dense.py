@@ -12,7 +12,7 @@ import pytest
 
 from schemas import codec
 from schemas.queries import LegResult, PreparedQuery
-from streams.adapters import e5_embedder, embedders, onnx_embedder, profiles
+from streams.adapters import profiles
 from streams.adapters.memory import MemoryEmbedder, MemoryVectors
 from streams.domain.generation import Generation, Model
 from streams.errors import ConfigurationError, Invalid, ModelUnavailable, StoreUnavailable, Transient
@@ -100,26 +100,6 @@ async def test_what_a_store_says_of_itself_is_not_told() -> None:
 
     result = await run(prepared(), Down())
     assert (result.status, result.reason) == ("error", "its store is not available")
-
-
-async def test_a_question_in_a_script_that_the_embedder_cannot_read_gives_up_its_weight() -> None:
-    async def embedder(name: str) -> Recorded:
-        return EMBEDDERS["memory-hash"]
-
-    async def status(profile: str, language: str) -> tuple[str | None, int]:
-        deps = retrieve_dense.Deps(
-            embedder=embedder, vectors=await index(), profiles=profiles.shipped(), reads=embedders.reads
-        )
-        query = prepared(embedder=onnx_embedder.MODEL, text="refund policy", language=language, profile=profile)
-        found = await retrieve_dense.search(query, deps)
-        return found.skipped, len(found.hits)
-
-    assert await status("general", "ru") == (f"{onnx_embedder.MODEL} does not read ru", 0)
-    assert await status("general", "th") == (f"{onnx_embedder.MODEL} does not read th", 0)
-    assert (await status("general", "de"))[0] is None
-    assert (await status("support", "ru"))[0] is None
-    assert embedders.reads(e5_embedder.MODEL, "ru")
-    assert embedders.reads("an embedder that is not known here", "ru")
 
 
 class Away(Recorded):
