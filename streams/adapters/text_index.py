@@ -18,6 +18,7 @@ from streams.domain.lexemes import TextFound, TextRow
 from streams.domain.scope import Scope
 
 COUNTED_FOR = 60.0  # seconds
+NOTHING_FOR = 1.0  # seconds that "none at all" is believed: the first documents may be on their way
 MOST_COUNTED = 10_000  # kinds of tenants
 RANKED = 2_000  # rows; what ranking costs grows with the rows that match, not with those returned
 FILED: Mapping[Kind, str] = {"document": "parent", "qa": "pair"}  # under which level passages are in their index
@@ -99,8 +100,9 @@ class PostgresTextIndex:
         rows = await self._read("search_passages", kind, parameters)
         if len(self._counted) >= MOST_COUNTED:
             self._counted.clear()
-        self._counted[key] = (int(rows[0]["passages"]), time.monotonic() + COUNTED_FOR)
-        return self._counted[key][0]
+        found = int(rows[0]["passages"])
+        self._counted[key] = (found, time.monotonic() + (COUNTED_FOR if found else NOTHING_FOR))
+        return found
 
     async def _read(self, name: str, kind: Kind, parameters: Parameters) -> list[DictRow]:
         return await postgres.read(

@@ -10,7 +10,7 @@ from schemas.queries import Leg, LegResult, PreparedQuery
 from schemas.replies import LegScore, Summary
 from streams.domain import tokens
 from streams.domain.candidates import Candidates
-from streams.domain.summary import summarise, worth_telling
+from streams.domain.summary import is_named, summarise, worth_telling
 from streams.domain.versions import LivePassage
 
 TITLE = "How these connect"
@@ -23,24 +23,42 @@ def live_facts(results: Mapping[Leg, LegResult], live: Mapping[str, LivePassage]
     return tuple(worth_telling([fact for fact in graph.facts if fact.chunk_id in live])) if graph else ()
 
 
-def summary(facts: Sequence[Fact]) -> Summary | None:
-    """Return the summary that stands beside the passages."""
-    text = summarise(facts)
-    return Summary(text=text, facts=tuple(facts)) if text else None
+def summary(facts: Sequence[Fact], query: PreparedQuery) -> Summary | None:
+    """Return the summary that stands beside the passages.
+
+    It tells how things that were asked about connect; where nothing says so, what is said of a name that was asked for.
+    """
+    asked = _Asked(query)
+    told = asked.connecting(facts) or [fact for fact in facts if fact.label and asked.has_name(fact.subject)]
+    text = summarise(told)
+    return Summary(text=text, facts=tuple(told)) if text else None
 
 
-def connecting(facts: Sequence[Fact], query: PreparedQuery) -> list[Fact]:
-    """Return the facts that say how two things of the question connect: each end shares a word with it."""
-    asked = set(query.terms)
+class _Asked:
+    """What a question asks about, by its words."""
 
-    def named(text: str) -> set[str]:
-        return asked.intersection(token.term for token in tokens.tokens(text, query.language))
+    def __init__(self, query: PreparedQuery) -> None:
+        self._terms = set(query.terms)
+        self._language = query.language
 
-    return [
-        fact
-        for fact in facts
-        if fact.label and (one := named(fact.subject)) and (other := named(fact.object)) and one != other
-    ]
+    def connecting(self, facts: Sequence[Fact]) -> list[Fact]:
+        """Return the facts that say how two things of the question connect: each end shares a word, one is a name."""
+        return [
+            fact
+            for fact in facts
+            if fact.label
+            and (is_named(fact.subject) or is_named(fact.object))
+            and (one := self._shared(fact.subject))
+            and (other := self._shared(fact.object))
+            and one != other
+        ]
+
+    def has_name(self, text: str) -> bool:
+        """Tell whether a text is a name or figure that was asked for."""
+        return is_named(text) and bool(self._shared(text))
+
+    def _shared(self, text: str) -> set[str]:
+        return self._terms.intersection(token.term for token in tokens.tokens(text, self._language))
 
 
 def add(found: Candidates, facts: Sequence[Fact], live: Mapping[str, LivePassage], query: PreparedQuery) -> None:
@@ -48,7 +66,7 @@ def add(found: Candidates, facts: Sequence[Fact], live: Mapping[str, LivePassage
 
     It outranks nearly everything, so there is one only where facts connect two things that were asked about.
     """
-    facts = connecting(facts, query)
+    facts = _Asked(query).connecting(facts)
     text = summarise(facts)
     if not text:
         return

@@ -87,7 +87,7 @@ def rank(
         dropped=tuple(_dropped(found, dropped)) if explain else (),
         stale_hits=found.stale,
         pinned=always,
-        summary=None if ranked_summary else connections.summary(facts),
+        summary=None if ranked_summary else connections.summary(facts, query),
     )
 
 

@@ -12,7 +12,7 @@ from streams.domain.candidates import Candidates, by_meaning
 from streams.domain.profile import Profile
 from streams.domain.relevance import Column, Evidence, Weights
 
-NAME_LIFT = 2.5  # of the logarithm of the odds that a passage is relevant: twelve times the odds
+NAME_LIFT = 5.0  # of the logarithm of the odds of being relevant, for a question that is nothing but a code
 GRAPH_FIRST = 5  # places of the graph leg's list that a boost reaches: further down it has mere neighbours
 
 Numbers = Mapping[int, float]  # by candidate
@@ -125,8 +125,9 @@ def _by_relevance(
         score=score,
         fused=fused,
         coverage=covered,
-        absolute=dict(enumerate(chance)),
-        boost={number: value - chance[number] for number, value in score.items()},
+        absolute=dict(enumerate(lifted)),
+        boost={number: value - lifted[number] for number, value in score.items()},
+        refused={} if "dense" in evidence.lists else _silent(found),
         signals=seen,
         idf=evidence.idf,
     )
@@ -152,13 +153,13 @@ def _boosts(found: Candidates, fused: Numbers, profile: Profile) -> Numbers:
 
 
 def _named(query: PreparedQuery, found: Candidates, idf: Sequence[float]) -> dict[int, float]:
-    """Return the share of the question's codes that a passage has, rare ones counting more; empty without codes.
+    """Return what share of all that the question says its codes are that a passage has; empty without codes.
 
     Whoever writes E1042 or v2.10 means just that, and vectors hardly tell one code from its neighbour.
     """
     codes = {place for place, term in enumerate(query.terms) if any(letter.isdigit() for letter in term)}
-    total = sum(idf[place] for place in codes)
-    if not total:
+    total = sum(idf)
+    if not codes or not total:
         return {}
     return {
         number: sum(idf[place] for place in codes.intersection(passage.terms)) / total
@@ -172,3 +173,10 @@ def _lifted(chance: Sequence[float], named: Numbers) -> Sequence[float]:
         return chance
     factor = [math.exp(NAME_LIFT * named[number]) for number in range(len(chance))]
     return [p * f / (1 - p + p * f) for p, f in zip(chance, factor, strict=True)]
+
+
+def _silent(found: Candidates) -> dict[int, str]:
+    """Return the candidates that nothing speaks for where no vector was read: they share no word with the question."""
+    return {
+        number: "shares no word with the question" for number, passage in enumerate(found.passages) if not passage.terms
+    }

@@ -34,7 +34,7 @@ def worth_telling(facts: Sequence[Fact]) -> list[Fact]:
     facts are about names or figures (Team plan, E1042, 25), those about common words alone are left out.
     """
     telling = [fact for fact in facts if not _is_its_own_head(fact)]
-    named = [fact for fact in telling if _is_named(fact.subject) or _is_named(fact.object)]
+    named = [fact for fact in telling if is_named(fact.subject) or is_named(fact.object)]
     return named or telling
 
 
@@ -44,7 +44,8 @@ def _is_its_own_head(fact: Fact) -> bool:
     return bool(before) and " " not in target and last[:4] == target[:4]
 
 
-def _is_named(text: str) -> bool:
+def is_named(text: str) -> bool:
+    """Tell whether a text is a name or a figure: it has a capital letter or a digit."""
     return any(letter.isupper() or letter.isdigit() for letter in text)
 
 

@@ -90,6 +90,8 @@ async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
         raise Invalid(f"there is no generation {request.generation!r}; {generation.id} is live", field="generation")
     if profile.embedder and "dense" in profile.legs and not generation.has(profile.embedder):
         raise Invalid(_lacks(profile.name, profile.embedder, generation.id), field="profile")
+    if request.floor and profile.score == "fused":
+        raise Invalid(f"{profile.name!r} orders by fused ranks, which support no floor; leave it out", field="floor")
     if profile.greeting_gate and greetings.is_greeting(text):
         return [_reply(asked.reply_to, _not_a_question(asked, profile, generation.id, received, deps.clock()))]
     spoken = language.detect(text, request.language or profile.language)

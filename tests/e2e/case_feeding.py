@@ -38,6 +38,8 @@ GRACE = 1.0  # seconds beyond that for which a reply is looked out for
 # 1,000 characters, places for one word), so it answers for the promises that hold for any profile.
 _ANY = frozenset({"chunking", "retrieval", "scoring", "lifecycle", "tenancy", "robustness", "injection"})
 _EACH = {"general": _ANY, "knowledge-base": _ANY, "support": _ANY - {"chunking", "retrieval", "scoring"}}
+# Cases that look for a text behind the limits that a profile keeps: the start of a passage is all that is shown.
+_LIMITS = {("one-word-longer-than-a-chunk", "support")}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,7 +219,7 @@ async def feeding(pipeline: Pipeline) -> AsyncIterator[Feeder]:
 
 def asked_under(case: Case, question: Question, known: Collection[str]) -> list[str]:
     """Return the profiles, of those that exist, that a question is asked under."""
-    each = [name for name, kinds in _EACH.items() if case.kind in kinds]
+    each = [name for name, kinds in _EACH.items() if case.kind in kinds and (case.name, name) not in _LIMITS]
     return [name for name in (each if question.profile == "each" else [question.profile]) if name in known]
 
 

@@ -19,8 +19,7 @@ from streams.adapters.memory_reranker import MemoryReranker
 from streams.adapters.migrations import migrate
 from streams.bootstrap import Resources
 from streams.domain.reranking import Scored
-from streams.embedded.stack import Stack, start
-from streams.errors import EmbeddedError
+from streams.embedded.stack import EmbeddedError, Stack, start
 from streams.fleet import Fleet
 from streams.gateways.client import Client
 from streams.gateways.questions import new_id
@@ -162,7 +161,7 @@ async def test_a_model_that_is_too_slow_leaves_the_fused_order_before_the_deadli
 async def own_stack(tmp_path: Path) -> AsyncIterator[Stack]:
     """Servers of this test's own: on those of all tests, processors without a reranker may be at work."""
     try:
-        started = await start(tmp_path / "servers")
+        started = await start(tmp_path / "servers", broker="kafka")
     except EmbeddedError as error:
         unavailable(str(error))
         raise

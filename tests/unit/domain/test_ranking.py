@@ -153,11 +153,12 @@ def test_a_code_in_the_question_lifts_the_passages_that_have_it_within_bounds() 
         top_k=5,
         weights=weights,
     )
-    e, half = math.exp(NAME_LIFT * 2 / 2), math.exp(NAME_LIFT * 1 / 2)
-    assert [(each.passage_id, each.absolute, each.boost, each.score) for each in ranked.passages] == [
-        ("c", 0.5, pytest.approx(e / (1 + e) - 0.5), pytest.approx(e / (1 + e))),
-        ("b", 0.5, pytest.approx(half / (1 + half) - 0.5), pytest.approx(half / (1 + half))),
-        ("a", 0.5, 0.0, 0.5),
+    # Two of the three words are codes, and each word says as much as the others.
+    e, half = math.exp(NAME_LIFT * 2 / 3), math.exp(NAME_LIFT * 1 / 3)
+    assert [(each.passage_id, each.absolute, each.boost) for each in ranked.passages] == [
+        ("c", pytest.approx(e / (1 + e)), 0.0),
+        ("b", pytest.approx(half / (1 + half)), 0.0),
+        ("a", 0.5, 0.0),
     ]
 
 
@@ -194,19 +195,36 @@ def test_agreement_moves_the_order_by_a_bounded_share_of_what_all_lists_could_ag
 
 
 def test_a_floor_is_held_against_the_absolute_score_and_no_boost_carries_anything_over_it() -> None:
-    fields: Any = {"name": "test", "summary": "", "legs": ("dense",), "score": "relevance", "agreement": 0.2}
-    results: Any = {"dense": result("dense", hits=(Hit(chunk_id="a", score=0.9), Hit(chunk_id="b", score=0.1)))}
-    live = {"a": passage("a"), "b": passage("b", terms=(0,))}
+    fields: Any = {"name": "test", "summary": "", "legs": ("dense", "sparse"), "score": "relevance", "agreement": 0.5}
+    dense = result("dense", hits=(Hit(chunk_id="a", score=0.9), Hit(chunk_id="b", score=0.1)))
+    results: Any = {"dense": dense, "qa": result("qa", "b")}
+    live = {"a": passage("a"), "b": passage("b")}
 
     def kept(floor: float) -> list[str]:
-        profile = Profile(floor=floor, **fields)
-        query = prepared(terms=("e1042",))
-        found = rank(query, results, live, profile=profile, top_k=5, weights=EVEN).passages
+        found = rank(prepared(), results, live, profile=Profile(floor=floor, **fields), top_k=5, weights=EVEN).passages
         return [each.passage_id for each in found]
 
     assert kept(chance(0.1 - 0.9) - 0.001) == ["b", "a"]
     assert kept(chance(0.1 - 0.9) + 0.001) == ["a"]
     assert kept(chance(0.0) + 0.001) == []
+
+
+def test_a_code_carries_a_passage_over_the_floor_for_it_is_what_was_asked_for() -> None:
+    profile = Profile(name="test", summary="", legs=("dense",), score="relevance", floor=0.9)
+    live = {"a": passage("a", terms=(0,)), "b": passage("b")}
+    found = rank(prepared(terms=("e1042",)), {"dense": result("dense", "a", "b")}, live, profile=profile, top_k=5,
+                 weights=EVEN).passages  # fmt: skip
+    assert [each.passage_id for each in found] == ["a"]
+
+
+def test_where_no_vector_is_read_what_shares_no_word_with_the_question_is_no_answer() -> None:
+    sparse = Weights(embedder="m", fitted_on=(), models={"sparse": EVEN.models["dense"]})
+    profile = Profile(name="test", summary="", legs=("dense", "sparse"), score="relevance")
+    results: Any = {"dense": result("dense", "a", "b"), "sparse": result("sparse", "b")}
+    live = {"a": passage("a"), "b": passage("b", terms=(1,))}
+    ranked = rank(prepared(), results, live, profile=profile, top_k=5, weights=sparse, unread=True, explain=True)
+    assert [each.passage_id for each in ranked.passages] == ["b"]
+    assert [(each.passage_id, each.rule) for each in ranked.dropped] == [("a", "shares no word with the question")]
 
 
 def test_a_rule_is_told_for_every_candidate_that_is_not_there() -> None:
