@@ -18,7 +18,6 @@ from streams.domain.lexemes import TextFound, TextRow
 from streams.domain.scope import Scope
 
 COUNTED_FOR = 60.0  # seconds
-NOTHING_FOR = 1.0  # seconds that "none at all" is believed: the first documents may be on their way
 MOST_COUNTED = 10_000  # kinds of tenants
 RANKED = 2_000  # rows; what ranking costs grows with the rows that match, not with those returned
 FILED: Mapping[Kind, str] = {"document": "parent", "qa": "pair"}  # under which level passages are in their index
@@ -101,7 +100,8 @@ class PostgresTextIndex:
         if len(self._counted) >= MOST_COUNTED:
             self._counted.clear()
         found = int(rows[0]["passages"])
-        self._counted[key] = (found, time.monotonic() + (COUNTED_FOR if found else NOTHING_FOR))
+        if found:  # of a tenant without any the first may be on their way
+            self._counted[key] = (found, time.monotonic() + COUNTED_FOR)
         return found
 
     async def _read(self, name: str, kind: Kind, parameters: Parameters) -> list[DictRow]:

@@ -42,12 +42,13 @@ class _Asked:
         self._language = query.language
 
     def connecting(self, facts: Sequence[Fact]) -> list[Fact]:
-        """Return the facts that say how two things of the question connect: each end shares a word, one is a name."""
+        """Return the facts that say how two things of the question connect: each is a name and shares a word."""
         return [
             fact
             for fact in facts
             if fact.label
-            and (is_named(fact.subject) or is_named(fact.object))
+            and is_named(fact.subject)
+            and is_named(fact.object)
             and (one := self._shared(fact.subject))
             and (other := self._shared(fact.object))
             and one != other

@@ -200,10 +200,10 @@ def confidence(seen: Mapping[str, Column]) -> dict[str, float]:
     """Return what tells whether a question has an answer at all: it moves the level of its candidates, not their order.
 
     cosine, cosine_coverage: the highest there is. bm25_lead: how far the highest stands above the mean of the ten
-    highest. None of them depends on how many candidates there are, so that they hold for a small collection too.
+    highest, those that are not there counting as none. So they hold for a small collection too.
     """
     return {
         "cosine": float(seen["cosine"].max()),
         "cosine_coverage": float(seen["cosine_coverage"].max()),
-        "bm25_lead": float(seen["bm25_idf"].max() - np.sort(seen["bm25_idf"])[-LEADERS:].mean()),
+        "bm25_lead": float(seen["bm25_idf"].max() - np.sort(seen["bm25_idf"])[-LEADERS:].sum() / LEADERS),
     }

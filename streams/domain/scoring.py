@@ -12,7 +12,9 @@ from streams.domain.candidates import Candidates, by_meaning
 from streams.domain.profile import Profile
 from streams.domain.relevance import Column, Evidence, Weights
 
-NAME_LIFT = 5.0  # of the logarithm of the odds of being relevant, for a question that is nothing but a code
+# Added to the logarithm of the odds of being relevant, where a passage has all codes of the question:
+NAME_LIFT = 2.5  # at least
+NAME_ALONE = 5.0  # times what share of all that the question says the codes are
 GRAPH_FIRST = 5  # places of the graph leg's list that a boost reaches: further down it has mere neighbours
 
 Numbers = Mapping[int, float]  # by candidate
@@ -153,25 +155,27 @@ def _boosts(found: Candidates, fused: Numbers, profile: Profile) -> Numbers:
 
 
 def _named(query: PreparedQuery, found: Candidates, idf: Sequence[float]) -> dict[int, float]:
-    """Return what share of all that the question says its codes are that a passage has; empty without codes.
+    """Return what the question's codes that a passage has add to the logarithm of its odds; empty without codes.
 
-    Whoever writes E1042 or v2.10 means just that, and vectors hardly tell one code from its neighbour.
+    Whoever writes E1042 or v2.10 means just that, and vectors hardly tell one code from its neighbour; least of all
+    where there is nothing else in the question. Rare codes count more than common ones.
     """
     codes = {place for place, term in enumerate(query.terms) if any(letter.isdigit() for letter in term)}
-    total = sum(idf)
-    if not codes or not total:
+    said = sum(idf[place] for place in codes)
+    if not said:
         return {}
+    lift = max(NAME_LIFT, NAME_ALONE * said / sum(idf))
     return {
-        number: sum(idf[place] for place in codes.intersection(passage.terms)) / total
+        number: lift * sum(idf[place] for place in codes.intersection(passage.terms)) / said
         for number, passage in enumerate(found.passages)
     }
 
 
 def _lifted(chance: Sequence[float], named: Numbers) -> Sequence[float]:
-    """Return the chances with up to NAME_LIFT added to the logarithm of their odds."""
+    """Return the chances with what is `named` added to the logarithm of their odds."""
     if not named:
         return chance
-    factor = [math.exp(NAME_LIFT * named[number]) for number in range(len(chance))]
+    factor = [math.exp(named[number]) for number in range(len(chance))]
     return [p * f / (1 - p + p * f) for p, f in zip(chance, factor, strict=True)]
 
 

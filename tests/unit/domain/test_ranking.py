@@ -11,7 +11,7 @@ from schemas.queries import Hit
 from streams.domain.profile import Profile
 from streams.domain.ranking import Ranked, rank
 from streams.domain.relevance import MEASURED, Model, Signal, Weights
-from streams.domain.scoring import NAME_LIFT
+from streams.domain.scoring import NAME_ALONE, NAME_LIFT
 from streams.domain.texts import WARNING
 from tests.unit.domain.questions import passage, prepared, result
 
@@ -154,7 +154,8 @@ def test_a_code_in_the_question_lifts_the_passages_that_have_it_within_bounds() 
         weights=weights,
     )
     # Two of the three words are codes, and each word says as much as the others.
-    e, half = math.exp(NAME_LIFT * 2 / 3), math.exp(NAME_LIFT * 1 / 3)
+    lift = max(NAME_LIFT, NAME_ALONE * 2 / 3)
+    e, half = math.exp(lift), math.exp(lift / 2)
     assert [(each.passage_id, each.absolute, each.boost) for each in ranked.passages] == [
         ("c", pytest.approx(e / (1 + e)), 0.0),
         ("b", pytest.approx(half / (1 + half)), 0.0),

@@ -105,7 +105,7 @@ def test_what_tells_of_an_answer_moves_the_level_and_never_the_order() -> None:
         name: chance(Weights(embedder="m", fitted_on=(), models={"dense+sparse": model}), evidence())
         for name, model in (("plain", plain), ("lifted", lifted))
     }
-    lead = 6 / 4 - (6 / 4 + 3 / 4 + 0) / 3
+    lead = 6 / 4 - (6 / 4 + 3 / 4 + 0) / 10
     assert by_name["lifted"][0] == pytest.approx(logistic(-1.0 + 0.7 * 0.8 + 0.5 * lead))
     assert by_name["lifted"][1] == pytest.approx(logistic(2.0 * (0.4 - 0.8) - 1.0 + 0.7 * 0.8 + 0.5 * lead))
     assert np.argsort(by_name["plain"]).tolist() == np.argsort(by_name["lifted"]).tolist()
@@ -115,7 +115,7 @@ def test_what_tells_of_an_answer_is_how_the_best_stands_out() -> None:
     assert confidence(signals(evidence())) == {
         "cosine": 0.8,
         "cosine_coverage": pytest.approx(max(0.8 * 1 / 4, 0.4 * 4 / 4, 0.0)),
-        "bm25_lead": pytest.approx(6 / 4 - (6 / 4 + 3 / 4 + 0) / 3),
+        "bm25_lead": pytest.approx(6 / 4 - (6 / 4 + 3 / 4 + 0) / 10),
     }
 
 
