@@ -49,7 +49,7 @@ def matching(text: str, limit: int, weights: Mapping[str, float], language: str,
         missing -= terms[best]
     if not kept:
         return head(text, limit)
-    room = _grown(sentences, kept, room)
+    _grow(sentences, kept, room)
     return _joined(text, sentences, sorted(kept))
 
 
@@ -71,7 +71,7 @@ def _cost(number: int, kept: set[int], sentence: str) -> int:
     return len(sentence) + (2 if number - 1 in kept or number + 1 in kept else 2 * len(GAP))
 
 
-def _grown(sentences: Sequence[tuple[int, str]], kept: set[int], room: int) -> int:
+def _grow(sentences: Sequence[tuple[int, str]], kept: set[int], room: int) -> None:
     """Fill the room that is left with what stands around the kept sentences: before a match first, then after."""
     for step in (1, -1):
         for number in sorted(kept, reverse=step < 0):
@@ -83,7 +83,6 @@ def _grown(sentences: Sequence[tuple[int, str]], kept: set[int], room: int) -> i
                 room -= cost
                 kept.add(beside)
                 beside -= step
-    return room
 
 
 def _joined(text: str, sentences: Sequence[tuple[int, str]], order: Sequence[int]) -> str:

@@ -16,7 +16,6 @@ import msgspec
 from schemas.fused import Fused
 from schemas.queries import Expected, Leg, LegResult
 from schemas.replies import ErrorInfo, LegReport, Milliseconds, Models, QueryReply, error_reply
-from streams import wire
 from streams.domain import ranking, reports, reranking, scope
 from streams.domain.join import Join, wait_until
 from streams.domain.profile import Profile
@@ -25,6 +24,7 @@ from streams.domain.relevance import Weights
 from streams.errors import Invalid, RankstreamError
 from streams.ports import PassageReader, PinnedReader
 from streams.processor import Ack, Failure, OnFailure, Processor
+from streams.processors import replying
 from streams.processors.answer_cache import AnswerKeeper
 from streams.wire import Outgoing
 from topics import catalogue
@@ -132,10 +132,8 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
         info = ErrorInfo(error_class="validation", message=error.message, field=error.field)
         return [_error(expected, deps, info, legs=reports.reports(expected, results))]
     except (RankstreamError, TimeoutError) as error:
-        # Without the fence a deleted or foreign text could get through: no passages rather than wrong ones.
         log.warning("fence unavailable: %s", error)
-        info = ErrorInfo(error_class="fence unavailable", message="the passages could not be checked; nothing is shown")
-        return [_error(expected, deps, info, legs=reports.reports(expected, results))]
+        return [_error(expected, deps, replying.UNCHECKED, legs=reports.reports(expected, results))]
     depth = profile.rerank_depth if deps.reranker else None
     model = _embedder(results) or query.embedder
     unread = profile.route_by_language and not deps.reads(model, query.language)
@@ -174,10 +172,10 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
         stale=lag > 0,
         stale_versions=lag,
         milliseconds=Milliseconds(
-            total=_since(expected.asked or expected.received, now),
-            prepare=_since(expected.received, expected.prepared),
-            legs=_since(expected.prepared, joined),
-            fuse=_since(joined, now),
+            total=replying.since(expected.asked or expected.received, now),
+            prepare=replying.since(expected.received, expected.prepared),
+            legs=replying.since(expected.prepared, joined),
+            fuse=replying.since(joined, now),
         ),
         legs=legs,
         passages=() if depth else ranked.passages,
@@ -197,7 +195,7 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
         reply = answer
     if deps.answers is not None:
         deps.answers.keep(expected, reply, profile.cache_seconds)
-    return [_reply(expected, reply)]
+    return [replying.outgoing(expected.reply_to, reply)]
 
 
 def _not_reranked(ranked: Ranked, profile: Profile, *, left: float, reranker: str | None) -> LegReport | None:
@@ -218,7 +216,7 @@ def _handed_over(expected: Expected, reply: QueryReply, answer: QueryReply, rank
     sent = Outgoing(topic=catalogue.FUSED, key=expected.query.ticket.encode(), message=fused)
     if not expected.progressive:
         return [sent]
-    return [_reply(expected, msgspec.structs.replace(answer, final=False)), sent]
+    return [replying.outgoing(expected.reply_to, msgspec.structs.replace(answer, final=False)), sent]
 
 
 def _embedder(results: Mapping[Leg, LegResult]) -> str | None:
@@ -272,25 +270,11 @@ async def _lag(expected: Expected, deps: Deps) -> int:
     return max(0, *behind)
 
 
-def _since(begin: float, end: float) -> float:
-    return round(max(0.0, end - begin) * 1000, 2)
-
-
 def _error(expected: Expected, deps: Deps, error: ErrorInfo, **fields: object) -> Outgoing:
     query = expected.query
-    total = _since(expected.asked or expected.received, deps.clock())
+    total = replying.since(expected.asked or expected.received, deps.clock())
     fields |= {"profile": query.profile, "generation": query.generation}
-    return _reply(expected, error_reply(query.query_id, error, total, **fields))
-
-
-def _reply(expected: Expected, reply: QueryReply) -> Outgoing:
-    return Outgoing(
-        topic=catalogue.REPLIES,
-        key=reply.query_id.encode(),
-        message=reply,
-        headers=wire.reply_headers(expected.reply_to),
-        partition=expected.reply_to.partition,
-    )
+    return replying.outgoing(expected.reply_to, error_reply(query.query_id, error, total, **fields))
 
 
 def failed(failure: Failure, deps: Deps) -> Sequence[Outgoing]:

@@ -20,6 +20,7 @@ from streams.domain.synonyms import Synonyms
 from streams.errors import Invalid
 from streams.ports import Generations
 from streams.processor import Failure, OnFailure, Processor
+from streams.processors import replying
 from streams.processors.answer_cache import AnswerFinder, Looked
 from streams.processors.asking import Asker
 from streams.processors.rephrasing import rephrase
@@ -93,7 +94,9 @@ async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
     if request.floor and profile.score == "fused":
         raise Invalid(f"{profile.name!r} orders by fused ranks, which support no floor; leave it out", field="floor")
     if profile.greeting_gate and greetings.is_greeting(text):
-        return [_reply(asked.reply_to, _not_a_question(asked, profile, generation.id, received, deps.clock()))]
+        return [
+            replying.outgoing(asked.reply_to, _not_a_question(asked, profile, generation.id, received, deps.clock()))
+        ]
     spoken = language.detect(text, request.language or profile.language)
     until = _deadline(request, profile, received)
     rephrased = await rephrase(
@@ -130,7 +133,7 @@ async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
         models = (query.embedder,) if profile.rerank_depth is None else (query.embedder, deps.reranker or "")
         looked = await deps.answers.look(query, request, profile=profile, models=models, top_k=top_k)
     if looked.reply is not None:
-        return [_reply(asked.reply_to, _stamped(looked.reply, asked, rewritten, received, deps.clock()))]
+        return [replying.outgoing(asked.reply_to, _stamped(looked.reply, asked, rewritten, received, deps.clock()))]
     expected = Expected(
         query=query,
         reply_to=asked.reply_to,
@@ -172,30 +175,16 @@ def _not_a_question(asked: Asked, profile: Profile, generation: str, received: f
         query_id=asked.request.query_id,
         profile=profile.name,
         generation=generation,
-        milliseconds=Milliseconds(total=_since(asked.at, now), prepare=_since(received, now)),
+        milliseconds=Milliseconds(total=replying.since(asked.at, now), prepare=replying.since(received, now)),
         legs={leg: LegReport(status="skipped", reason="not a question") for leg in profile.legs},
     )
 
 
 def _stamped(kept: QueryReply, asked: Asked, rewritten: str | None, received: float, now: float) -> QueryReply:
     """Return a kept answer as one to this question; its legs ran when it was made."""
-    spent = Milliseconds(total=_since(asked.at, now), prepare=_since(received, now))
+    spent = Milliseconds(total=replying.since(asked.at, now), prepare=replying.since(received, now))
     return msgspec.structs.replace(
         kept, query_id=asked.request.query_id, cache="hit", rewritten=rewritten, milliseconds=spent
-    )
-
-
-def _since(begin: float, end: float) -> float:
-    return round(max(0.0, end - begin) * 1000, 2)
-
-
-def _reply(reply_to: ReplyTo, reply: QueryReply) -> Outgoing:
-    return Outgoing(
-        topic=catalogue.REPLIES,
-        key=reply.query_id.encode(),
-        message=reply,
-        headers=wire.reply_headers(reply_to),
-        partition=reply_to.partition,
     )
 
 
@@ -227,7 +216,7 @@ def failed(failure: Failure, deps: Deps) -> Sequence[Outgoing]:
         return ()
     query_id = _query_id(failure)
     total = max(0.0, (deps.clock() - failure.record.timestamp) * 1000)
-    return [_reply(reply_to, error_reply(query_id, error_of(failure), total))]
+    return [replying.outgoing(reply_to, error_reply(query_id, error_of(failure), total))]
 
 
 def _query_id(failure: Failure) -> str:

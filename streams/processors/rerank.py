@@ -15,14 +15,13 @@ from dataclasses import dataclass, field
 import msgspec
 
 from schemas.fused import Fused
-from schemas.queries import Expected
-from schemas.replies import ErrorInfo, LegReport, QueryReply, error_reply
-from streams import wire
+from schemas.replies import LegReport, QueryReply, error_reply
 from streams.domain import kept_answers, reports, reranking, scope
 from streams.domain.profile import Profile
 from streams.errors import RankstreamError
 from streams.ports import PassageReader, Reranker
 from streams.processor import Failure, OnFailure, Processor
+from streams.processors import replying
 from streams.processors.answer_cache import AnswerKeeper
 from streams.wire import Outgoing
 from topics import catalogue
@@ -80,7 +79,7 @@ async def handle(fused: Fused, deps: Deps) -> Sequence[Outgoing]:
     reply = _answer(fused, checked, found.report, model, deps)
     if deps.answers is not None and checked == whole:
         deps.answers.keep(fused.expected, reply, deps.profiles[query.profile].cache_seconds)
-    return [_reply(fused.expected, reply)]
+    return [replying.outgoing(fused.expected.reply_to, reply)]
 
 
 async def _score(fused: Fused, begun: float, deps: Deps) -> _Scores:
@@ -108,13 +107,13 @@ async def _score(fused: Fused, begun: float, deps: Deps) -> _Scores:
             break
         except RankstreamError as error:
             log.warning("rerank: %s", error)
-            milliseconds = _since(begun, deps.clock())
+            milliseconds = replying.since(begun, deps.clock())
             reason = "the model failed"
             return _Scores(scores=(), report=LegReport(status="error", milliseconds=milliseconds, reason=reason))
         deps.pace.seconds = reranking.measured(deps.pace.seconds, deps.clock() - now, size)
         scores += said.scores
         shortened += said.shortened
-    milliseconds = _since(begun, deps.clock())
+    milliseconds = replying.since(begun, deps.clock())
     report = reranking.report(len(scores), len(read), shortened=shortened, milliseconds=milliseconds)
     return _Scores(scores=scores, report=report)
 
@@ -132,7 +131,7 @@ def _answer(fused: Fused, reply: QueryReply, report: LegReport, model: str | Non
         reasons=reasons,
         legs={**reply.legs, reranking.RERANK: report},
         models=msgspec.structs.replace(reply.models, reranker=model),
-        milliseconds=msgspec.structs.replace(reply.milliseconds, total=_since(begun, deps.clock())),
+        milliseconds=msgspec.structs.replace(reply.milliseconds, total=replying.since(begun, deps.clock())),
     )
     profile = deps.profiles[expected.query.profile]
     return reranking.shown(final, reply.passages, top_k=expected.top_k, profile=profile, explain=expected.explain)
@@ -140,29 +139,17 @@ def _answer(fused: Fused, reply: QueryReply, report: LegReport, model: str | Non
 
 def _unchecked(fused: Fused, deps: Deps) -> Outgoing:
     # As in `fuse`: without the fence a deleted text could get through.
-    info = ErrorInfo(error_class="fence unavailable", message="the passages could not be checked; nothing is shown")
     expected = fused.expected
-    total = _since(expected.asked or expected.received, deps.clock())
+    total = replying.since(expected.asked or expected.received, deps.clock())
     kept = {"profile": fused.reply.profile, "generation": fused.reply.generation, "legs": fused.reply.legs}
-    return _reply(expected, error_reply(expected.query.query_id, info, total, revision=_revision(fused), **kept))
+    return replying.outgoing(
+        expected.reply_to,
+        error_reply(expected.query.query_id, replying.UNCHECKED, total, revision=_revision(fused), **kept),
+    )
 
 
 def _revision(fused: Fused) -> int:
     return fused.reply.revision + 1 if fused.expected.progressive else fused.reply.revision
-
-
-def _reply(expected: Expected, reply: QueryReply) -> Outgoing:
-    return Outgoing(
-        topic=catalogue.REPLIES,
-        key=reply.query_id.encode(),
-        message=reply,
-        headers=wire.reply_headers(expected.reply_to),
-        partition=expected.reply_to.partition,
-    )
-
-
-def _since(begin: float, end: float) -> float:
-    return round(max(0.0, end - begin) * 1000, 2)
 
 
 def failed(failure: Failure, deps: Deps) -> Sequence[Outgoing]:
@@ -174,7 +161,7 @@ def failed(failure: Failure, deps: Deps) -> Sequence[Outgoing]:
     report = LegReport(status="timeout" if late else "error", reason="no answer in time" if late else "it failed")
     passages = tuple(each.passage for each in fused.candidates)
     reply = msgspec.structs.replace(fused.reply, passages=passages)
-    return [_reply(fused.expected, _answer(fused, reply, report, None, deps))]
+    return [replying.outgoing(fused.expected.reply_to, _answer(fused, reply, report, None, deps))]
 
 
 def deadline(fused: Fused) -> float:
