@@ -1,4 +1,4 @@
-"""Turns a processor into a Faust app. The only file that imports Faust.
+"""Turns a processor into a Faust app. Only this file and consumer.py import Faust.
 
 What Faust gets wrong for us, and what is done instead, is pinned by tests/integration/test_faust_facts.py.
 """
@@ -13,9 +13,9 @@ import aiokafka
 import aiokafka.errors
 import faust
 from faust.exceptions import ProducerSendError
-from faust.transport.drivers import aiokafka as driver
 from faust.types import EventT, StreamT
 
+from streams.consumer import Consumer, QuickConsumer
 from streams.dispatch import Dispatcher
 from streams.errors import BrokerUnavailable, Undeliverable
 from streams.processor import Ack, Processor
@@ -43,9 +43,9 @@ class Worker:
         self._app = _app(processor, settings)
         runner = Runner(processor, deps, self._produce)
         self._dispatcher = Dispatcher(runner, stop=self._fail)
+        self._app.transport.Consumer = self._keeping_book(QuickConsumer if settings.fast_fetch else Consumer)
         topic = self._app.topic(processor.source.name, value_serializer="raw", key_serializer="raw")
         self._app.agent(topic, name=processor.group, concurrency=1)(self._consume)
-        self._app.on_partitions_revoked.connect(self._revoked, weak=False)
         self._app.on_partitions_assigned.connect(self._assigned, weak=False)
 
     async def start(self) -> None:
@@ -75,7 +75,7 @@ class Worker:
         async for event in stream.noack().events():
             if self._stopping:
                 return
-            await self._dispatcher.submit(_record(event), event.ack)
+            await self._dispatcher.submit(_record(event), event.message.epoch)
 
     async def _produce(self, outgoing: RawOutgoing) -> None:
         try:
@@ -90,8 +90,10 @@ class Worker:
         except (aiokafka.errors.KafkaError, ProducerSendError, OSError) as error:
             raise _translated(outgoing, error) from error
 
-    async def _revoked(self, *_: Any, **__: Any) -> None:
-        self._dispatcher.rebalanced()
+    def _keeping_book(self, base: type[Consumer]) -> type[Consumer]:
+        """Return the consumer class that keeps its book with this worker's dispatcher."""
+        fields = {"acks": self._dispatcher.acks, "forgotten": staticmethod(self._dispatcher.forgotten)}
+        return type(base.__name__, (base,), fields)
 
     async def _assigned(self, *_: Any, **__: Any) -> None:
         self.assigned.set()
@@ -155,20 +157,4 @@ def _app(processor: Processor, settings: Settings) -> faust.App:
         consumer_auto_offset_reset="earliest",
         web_enabled=False,
     )
-    if settings.fast_fetch:
-        app.transport.Consumer = _FastConsumer
     return app
-
-
-class _FastConsumerThread(driver.AIOKafkaConsumerThread):
-    """Polls with short waits: Tansu's long poll does not wake on new data."""
-
-    def _create_worker_consumer(self, transport: driver.Transport) -> aiokafka.AIOKafkaConsumer:
-        consumer = super()._create_worker_consumer(transport)
-        consumer._fetch_max_wait_ms = 30
-        return consumer
-
-
-class _FastConsumer(driver.Consumer):
-    def _new_consumer_thread(self) -> driver.AIOKafkaConsumerThread:
-        return _FastConsumerThread(self, loop=self.loop, beacon=self.beacon)

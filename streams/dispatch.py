@@ -6,7 +6,8 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from streams.acks import OrderedAcks, Ticket
+from streams.acks import OrderedAcks, Skipped, Ticket
+from streams.errors import CannotContinue
 from streams.processor import Ack
 from streams.runner import Runner
 from streams.wire import Record
@@ -20,23 +21,26 @@ class Dispatcher:
     def __init__(self, runner: Runner, *, stop: Callable[[BaseException], None]) -> None:
         self._runner = runner
         self._stop = stop  # called when not even a dead letter could be produced
-        self._acks = OrderedAcks()
+        self.acks = OrderedAcks()
         self._slots = asyncio.Semaphore(runner.processor.in_flight)
         self._last_of_key: dict[bytes, asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
 
-    async def submit(self, record: Record, ack: Callable[[], None]) -> None:
-        """Take a record; waits while too many are in flight. Records of a partition must come in offset order."""
-        epoch = self._acks.epoch
+    async def submit(self, record: Record, epoch: int) -> None:
+        """Take a record, handed over in an epoch; waits while too many are in flight.
+
+        Records of a partition must come in offset order, and none may be missing: the worker stops when one is, and
+        reads it again when it is back.
+        """
         await self._slots.acquire()
-        if self._closed or epoch != self._acks.epoch:
+        ticket = None if self._closed else self._begin(record, epoch)
+        if ticket is None:
             # It was waiting when the partitions moved, or the worker stopped: it comes again to whoever has them.
             self._slots.release()
             return
-        ticket = self._acks.start(record.topic, record.partition, ack)
         if self._runner.processor.ack is Ack.ON_RECEIPT:
-            self._acks.finish(ticket)
+            self.acks.finish(ticket)
         previous = self._last_of_key.get(record.key) if record.key and self._runner.processor.keyed else None
         task = asyncio.create_task(self._work(record, ticket, previous))
         if record.key and self._runner.processor.keyed:
@@ -50,7 +54,7 @@ class Dispatcher:
                 await asyncio.wait([previous])
             await self._runner.run(record)
             if not ticket.done:
-                self._acks.finish(ticket)
+                self.acks.finish(ticket)
         except Exception as error:
             self._stop(error)
         finally:
@@ -58,9 +62,16 @@ class Dispatcher:
             if record.key and self._last_of_key.get(record.key) is asyncio.current_task():
                 del self._last_of_key[record.key]
 
-    def rebalanced(self) -> None:
-        """Forget what is in flight: its records come again to whoever owns their partitions now."""
-        self._acks.drop_all()
+    def _begin(self, record: Record, epoch: int) -> Ticket | None:
+        try:
+            return self.acks.begin(record.topic, record.partition, record.offset, epoch)
+        except Skipped as error:
+            self._closed = True
+            self._stop(CannotContinue(f"{self._runner.processor.name}: a record was lost on its way: {error}"))
+            return None
+
+    def forgotten(self) -> None:
+        """End work whose records were forgotten: they come again to whoever owns their partitions now."""
         if self._runner.processor.ack is Ack.AFTER_OUTPUT:
             for task in self._tasks:
                 task.cancel()

@@ -203,7 +203,8 @@ class InProcess:
         for reader in self._readers.get(raw.topic, ()):
             cascade.running += 1
             try:
-                await reader.submit(record, _acknowledged)
+                reader.acks.receive(record.topic, record.partition, record.offset)
+                await reader.submit(record, reader.acks.epoch)
             except BaseException:
                 cascade.finished()
                 raise
@@ -223,7 +224,3 @@ class InProcess:
 
     def _reader(self, processor: Processor, deps: Any) -> Dispatcher:
         return Dispatcher(_Counted(processor, deps, self._produce), stop=lambda error: CURRENT.get().fail(error))
-
-
-def _acknowledged() -> None:
-    """Nobody keeps an offset here."""
