@@ -17,10 +17,12 @@ from faust.types import EventT, StreamT
 
 from streams.consumer import Consumer, QuickConsumer
 from streams.dispatch import Dispatcher
+from streams.domain.vitals import Vitals
 from streams.errors import BrokerUnavailable, Undeliverable
 from streams.processor import Ack, Processor
 from streams.runner import Runner
 from streams.settings import KAFKA, Settings, need
+from streams.watchdog import Watchdog
 from streams.wire import RawOutgoing, Record
 from topics.topic import DEAD_LETTER_HEADERS, LARGEST_RECORD
 
@@ -39,10 +41,11 @@ class Worker:
         self.failed: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
         self.assigned = asyncio.Event()
         self._stopping = False
-        self._watching: asyncio.Task[None] | None = None
+        self._watching: asyncio.Future[tuple[None, None]] | None = None
         self._app = _app(processor, settings)
         runner = Runner(processor, deps, self._produce)
         self._dispatcher = Dispatcher(runner, stop=self._fail)
+        self._watchdog = Watchdog(runner, lambda: self._app.consumer, self._fail)
         self._app.transport.Consumer = self._keeping_book(QuickConsumer if settings.fast_fetch else Consumer)
         topic = self._app.topic(processor.source.name, value_serializer="raw", key_serializer="raw")
         self._app.agent(topic, name=processor.group, concurrency=1)(self._consume)
@@ -51,7 +54,12 @@ class Worker:
     async def start(self) -> None:
         """Join the consumer group and begin to work."""
         await self._app.start()
-        self._watching = asyncio.create_task(self._watch())
+        self._watching = asyncio.gather(self._watch(), self._watchdog.run())
+
+    @property
+    def vitals(self) -> Vitals:
+        """What there is to say of this worker now."""
+        return self._watchdog.vitals()
 
     async def _watch(self) -> None:
         """Notice that Faust gave up by itself: nothing would be consumed any more."""
@@ -63,7 +71,7 @@ class Worker:
         """Take no more, finish what is in flight, commit, leave the group."""
         if self.processor.ack is Ack.ON_RECEIPT:
             await asyncio.sleep(LINGER)  # open joins still take what they wait for
-        self._stopping = True
+        self._stopping = self._watchdog.stopping = True
         if self._watching is not None:
             self._watching.cancel()
         try:
@@ -96,10 +104,12 @@ class Worker:
         return type(base.__name__, (base,), fields)
 
     async def _assigned(self, *_: Any, **__: Any) -> None:
+        self._watchdog.joined = True
         self.assigned.set()
 
     def _fail(self, error: BaseException) -> None:
         if not self.failed.done():
+            self._watchdog.failed = str(error)
             self.failed.set_result(error)
 
 

@@ -48,6 +48,17 @@ class ConsumerThread(driver.AIOKafkaConsumerThread):
         self.epoch += 1
         return committed
 
+    async def progress(self) -> tuple[Mapping[TP, int], Mapping[TP, int]]:
+        """Return where reading stands in each assigned partition, and where each ends."""
+        both: tuple[Mapping[TP, int], Mapping[TP, int]] = await self.call_thread(self._progress)
+        return both
+
+    async def _progress(self) -> tuple[Mapping[TP, int], Mapping[TP, int]]:
+        consumer = self._ensure_consumer()
+        partitions = list(consumer.assignment())
+        positions = {partition: await consumer.position(partition) for partition in partitions}
+        return positions, await consumer.end_offsets(partitions) if partitions else {}
+
     async def _commit_of(self, epoch: int, offsets: Mapping[TP, int]) -> bool:
         return epoch == self.epoch and await self._commit(offsets)
 
@@ -81,6 +92,16 @@ class Consumer(driver.Consumer):
     async def perform_seek(self) -> None:
         await super().perform_seek()
         self._enter(self._thread.epoch)
+
+    @property
+    def leaderless(self) -> bool:
+        """Whether the group has no coordinator."""
+        consumer = self._thread._consumer
+        return consumer is not None and consumer._coordinator.coordinator_id is None
+
+    async def progress(self) -> tuple[Mapping[TP, int], Mapping[TP, int]]:
+        """Return where reading stands in each assigned partition, and where each ends."""
+        return await self._thread.progress()
 
     def _enter(self, epoch: int) -> None:
         if self.acks.start(epoch):

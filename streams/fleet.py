@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from streams.app import Worker
 from streams.bootstrap import Resources
+from streams.domain.vitals import Vitals
 from streams.errors import ConfigurationError, RankstreamError
 from streams.processor import Processor
 from streams.processors import catalogue
@@ -42,6 +43,10 @@ class Fleet:
         except TimeoutError:
             late = [worker.processor.name for worker in self._workers if not worker.assigned.is_set()]
             raise RankstreamError(f"no partitions within {READY_SECONDS:.0f} s for {', '.join(late)}") from None
+
+    def vitals(self) -> list[Vitals]:
+        """Return what there is to say of every worker; nothing before they start."""
+        return [worker.vitals for worker in self._workers]
 
     async def failed(self) -> BaseException:
         """Wait until a worker cannot go on, and return why."""

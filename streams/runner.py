@@ -7,6 +7,7 @@ import logging
 import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
@@ -50,6 +51,14 @@ class _Expired(Exception):
     """The deadline passed before the work was done."""
 
 
+@dataclass(slots=True)
+class _Work:
+    """A record in work."""
+
+    began: float  # on the monotonic clock, seconds
+    waiting: bool = False  # for a store or a model that is away
+
+
 class Runner:
     """Runs one processor's handler on records, one call a record."""
 
@@ -67,9 +76,27 @@ class Runner:
         self._produce = produce
         self._clock = clock
         self._sleep = sleep
+        self._in_work: dict[int, _Work] = {}
+
+    @property
+    def in_work(self) -> int:
+        """The number of records that are handled now."""
+        return len(self._in_work)
+
+    def oldest(self, *, waiting: bool) -> float | None:
+        """Return the age in seconds of the oldest record in work, of those that wait for a store or model or of the rest."""
+        began = [work.began for work in self._in_work.values() if work.waiting is waiting]
+        return time.monotonic() - min(began) if began else None
 
     async def run(self, record: Record) -> Outcome:
         """Handle one record to its end; raises nothing but CannotContinue (and cancellation)."""
+        work = self._in_work[id(record)] = _Work(began=time.monotonic())
+        try:
+            return await self._run(record, work)
+        finally:
+            del self._in_work[id(record)]
+
+    async def _run(self, record: Record, work: _Work) -> Outcome:
         message: Message | None = None
         outputs: Sequence[Outgoing] | None = None
         attempts = 0
@@ -86,6 +113,7 @@ class Runner:
                 return Outcome.EXPIRED
             except Exception as error:
                 if self._may_retry(error, attempts):
+                    work.waiting = isinstance(error, StoreUnavailable | ModelUnavailable)
                     await self._back_off(error, attempts)
                     continue
                 if isinstance(error, ConfigurationError) and self.processor.on_failure is OnFailure.DEAD_LETTER:

@@ -34,6 +34,7 @@ LLM_KEY = "RANKSTREAM_LLM_KEY"
 LLM_KEY_FILE = "RANKSTREAM_LLM_KEY_FILE"
 GRAPH_LLM = "RANKSTREAM_GRAPH_LLM"
 CHUNK_CONTEXT = "RANKSTREAM_CHUNK_CONTEXT"
+HEALTH = "RANKSTREAM_HEALTH"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +67,7 @@ class Settings:
     llm: Llm | None = None  # None: no option that needs one is available
     graph_llm: bool = False  # entities and relations by the language model instead of by rules
     chunk_context: str = "none"  # what gets the context that a language model says of a chunk: none or vectors
+    health: tuple[str, int] | None = None  # host and port of /livez and /readyz; None: not served
     reranker: str | None = None  # a hub name or a folder, or `llm`; None: nothing is reranked
 
 
@@ -95,6 +97,7 @@ def given(environment: Mapping[str, str] | None = None) -> Settings:
         llm=_llm(environment),
         graph_llm=_choice(environment, GRAPH_LLM, ("off", "on")) == "on",
         chunk_context=_choice(environment, CHUNK_CONTEXT, ("none", "vectors")),
+        health=_address(environment, HEALTH),
         reranker=_unless_none(environment, RERANKER),
     )
 
@@ -166,6 +169,16 @@ def _names(environment: Mapping[str, str], name: str) -> tuple[str, ...] | None:
 def _unless_none(environment: Mapping[str, str], name: str) -> str | None:
     value = environment.get(name, "").strip()
     return None if value.lower() in ("", "none") else value
+
+
+def _address(environment: Mapping[str, str], name: str) -> tuple[str, int] | None:
+    text = environment.get(name)
+    if not text:
+        return None
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdecimal() or int(port) > 65_535:
+        raise ConfigurationError(f"{name} is {text!r}; it must be host:port, such as 0.0.0.0:8080")
+    return host.strip("[]"), int(port)
 
 
 def _choice(environment: Mapping[str, str], name: str, choices: tuple[str, ...]) -> str:

@@ -14,6 +14,7 @@ from streams.errors import ConfigurationError, RankstreamError
 
 if TYPE_CHECKING:
     from streams.fleet import Fleet
+    from streams.gateways.health import Health
 
 STOP = 9.0  # seconds after a signal in which this process ends, whatever hangs
 
@@ -32,8 +33,14 @@ async def _run(found: settings.Settings, names: tuple[str, ...]) -> int:
     profiles.load(found.profiles)  # a wrong one is told before any server is asked
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
+
+    def end(*_: object) -> None:
+        # The interpreter calls this between two instructions, also when the event loop is what hangs.
+        ending.within(STOP)
+        loop.call_soon_threadsafe(ended.set)
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, ended.set)
+        signal.signal(number, end)
     differences = await admin.check(settings.need(found.kafka, settings.KAFKA))
     if missing := [difference.topic for difference in differences if difference.kind == "missing"]:
         raise ConfigurationError(f"topics are missing ({', '.join(missing)}): run `rankstream topics apply`")
@@ -42,6 +49,7 @@ async def _run(found: settings.Settings, names: tuple[str, ...]) -> int:
     from streams.fleet import Fleet  # noqa: PLC0415
 
     fleet = Fleet(found, names)
+    health = await _health(found, fleet)
     working = asyncio.create_task(_work(fleet, names))
     waiting = asyncio.create_task(ended.wait())
     try:
@@ -54,8 +62,22 @@ async def _run(found: settings.Settings, names: tuple[str, ...]) -> int:
         await asyncio.gather(working, waiting, return_exceptions=True)
         ending.within(STOP)
         await fleet.stop()
+        if health is not None:
+            await health.stop()
     console.note("stopped")
     return 0
+
+
+async def _health(found: settings.Settings, fleet: Fleet) -> Health | None:
+    """Serve the health of a fleet, if an address is set."""
+    if found.health is None:
+        return None
+    from streams.gateways.health import Health  # noqa: PLC0415
+
+    host, port = found.health
+    health = Health(fleet.vitals, host=host, port=port)
+    console.note(f"health: http://{host}:{await health.start()}/livez and /readyz")
+    return health
 
 
 async def _work(fleet: Fleet, names: tuple[str, ...]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from streams import settings
+from streams.errors import ConfigurationError
 
 
 @pytest.mark.parametrize(
@@ -22,3 +23,23 @@ def test_a_running_stack_does_not_hide_it(tmp_path: object) -> None:
     settings.endpoints_file(settings.data_dir(environment)).write_text('{"kafka": "k:1"}')
     found = settings.load(environment)
     assert (found.kafka, found.reranker) == ("k:1", "llm")
+
+
+@pytest.mark.parametrize(
+    ("value", "health"),
+    [
+        (None, None),
+        ("", None),
+        ("0.0.0.0:8080", ("0.0.0.0", 8080)),
+        ("[::]:80", ("::", 80)),
+        ("localhost:0", ("localhost", 0)),
+    ],
+)
+def test_health_is_served_where_an_address_says_so(value: str | None, health: tuple[str, int] | None) -> None:
+    assert settings.given({} if value is None else {settings.HEALTH: value}).health == health
+
+
+@pytest.mark.parametrize("value", ["8080", ":8080", "host:", "host:http", "host:70000"])
+def test_an_address_that_is_none_is_named(value: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"RANKSTREAM_HEALTH is '{value}'; it must be host:port"):
+        settings.given({settings.HEALTH: value})
