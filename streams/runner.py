@@ -84,7 +84,7 @@ class Runner:
         return len(self._in_work)
 
     def oldest(self, *, waiting: bool) -> float | None:
-        """Return the age in seconds of the oldest record in work, of those that wait for a store or model or the rest."""
+        """Return the age in seconds of the oldest record in work that waits for a store or model, or that does not."""
         began = [work.began for work in self._in_work.values() if work.waiting is waiting]
         return time.monotonic() - min(began) if began else None
 
