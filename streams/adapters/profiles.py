@@ -18,7 +18,7 @@ from streams.adapters.profile_fields import choices, nearest
 from streams.domain import synonyms
 from streams.domain.profile import Profile
 from streams.domain.profile_rules import problems
-from streams.domain.relevance import Weights
+from streams.domain.relevance import Weights, lacking
 from streams.domain.synonyms import Synonyms
 from streams.errors import ConfigurationError
 
@@ -76,6 +76,8 @@ def weights(folder: Path | None = None) -> Mapping[str, Weights]:
                     raise ConfigurationError(
                         f"{file}: {error}; `rankstream calibrate --out` writes such a file"
                     ) from error
+                if problems_of_weights := lacking(read):
+                    raise ConfigurationError(f"{file}: {'; '.join(problems_of_weights)}; fit them again")
                 found[read.embedder] = read
     return found
 

@@ -77,7 +77,23 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     embedder: str
     fitted_on: tuple[str, ...]
-    models: dict[str, Model]  # "dense+sparse", "dense", "sparse", "" (neither)
+    models: dict[str, Model]  # by `MODELS`: the scoring legs that took part
+
+
+MODELS = ("dense+sparse", "dense", "sparse", "")
+
+
+def lacking(weights: Weights) -> tuple[str, ...]:
+    """Return which models weights do not have, or which of their models look at a signal that there is not."""
+    known = derived(dict.fromkeys(MEASURED, np.zeros(1))).keys()
+    missing = tuple(f"models: has no {name!r}" for name in MODELS if name not in weights.models)
+    unknown = tuple(
+        f"models.{name}: {signal} is no signal"
+        for name, model in weights.models.items()
+        for signal in model.signals
+        if signal not in known
+    )
+    return missing + unknown
 
 
 def inverse_document_frequency(frequencies: Sequence[int], counted: int, terms: int) -> list[float]:

@@ -135,8 +135,13 @@ def spawn(
 
 
 def folder_at(path: Path) -> Path:
-    """Make a folder where there is none."""
-    path.mkdir(parents=True, exist_ok=True)
+    """Make a folder where there is none; raise EmbeddedError where none can be, or nothing can be written."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise EmbeddedError(f"{path} cannot be made: {error.strerror}; name another folder") from error
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise EmbeddedError(f"{path} cannot be written; name another folder, or change its rights")
     return path
 
 

@@ -173,6 +173,19 @@ async def test_a_given_broker_starts_none(start: Start) -> None:
     assert list(running.pids()) == ["valkey"]
 
 
+async def test_a_folder_that_cannot_be_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for place in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(stack.EmbeddedError, match=rf"{place} cannot be made"):
+            await stack.start(place)
+
+
+async def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everywhere
+    with pytest.raises(stack.EmbeddedError, match=f"{tmp_path} cannot be written"):
+        await stack.start(tmp_path)
+
+
 async def test_a_folder_in_use_is_refused_with_the_owners_pid(start: Start, tmp_path: Path) -> None:
     only_valkey = {"kafka": "given:9092", "postgres": "postgresql://given", "qdrant": "http://given"}
     assert stack.running(tmp_path / "data") is None

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -95,3 +98,22 @@ def test_a_dictionary_is_read_from_beside_its_profile(tmp_path: Path) -> None:
     (tmp_path / "words" / "help.txt").write_text("refund, money back\n")
     found = profiles.load(folder_of(tmp_path, GOOD + 'synonyms = "words/help.txt"\n'))
     assert found.synonyms["short"].expand("refunds", "en", 1) == "refunds money back"
+
+
+def test_weights_that_lack_a_model_or_look_at_nothing_are_refused_with_their_file(tmp_path: Path) -> None:
+    folder = tmp_path / "weights"
+    folder.mkdir()
+    whole = json.loads(resources.files("streams.profiles").joinpath("weights/all-MiniLM-L6-v2-int8.json").read_bytes())
+    file = folder / "mine.json"
+    file.write_text(json.dumps(whole))
+    assert "all-MiniLM-L6-v2-int8" in profiles.weights(tmp_path)
+    for legs in whole["models"]:
+        lame = {name: model for name, model in whole["models"].items() if name != legs}
+        file.write_text(json.dumps({**whole, "models": lame}))
+        with pytest.raises(ConfigurationError, match=rf"mine.json: models: has no '{re.escape(legs)}'"):
+            profiles.weights(tmp_path)
+    signal = next(iter(whole["models"]["dense"]["signals"].values()))
+    whole["models"]["dense"]["signals"]["shoe_size"] = signal
+    file.write_text(json.dumps(whole))
+    with pytest.raises(ConfigurationError, match="models.dense: shoe_size is no signal"):
+        profiles.weights(tmp_path)
