@@ -115,5 +115,5 @@ def test_weights_that_lack_a_model_or_look_at_nothing_are_refused_with_their_fil
     signal = next(iter(whole["models"]["dense"]["signals"].values()))
     whole["models"]["dense"]["signals"]["shoe_size"] = signal
     file.write_text(json.dumps(whole))
-    with pytest.raises(ConfigurationError, match="models.dense: shoe_size is no signal"):
+    with pytest.raises(ConfigurationError, match=r"models\.dense: shoe_size is no signal"):
         profiles.weights(tmp_path)
