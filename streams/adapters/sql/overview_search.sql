@@ -5,20 +5,20 @@ WITH term AS MATERIALIZED (
 )
 SELECT o.hash, o.title, o.text, o.weight, o.evidence::text[] AS evidence, o.terms
 FROM (
-    SELECT g.hash, g.title, g.text, g.weight, g.evidence, has.terms
+    SELECT g.hash, g.title, g.text, g.weight, g.evidence, has.terms, cardinality(has.terms) AS shared
     FROM graph_overviews g
     CROSS JOIN LATERAL (
         SELECT ARRAY(SELECT term.position FROM term WHERE g.lexemes @@ term.query ORDER BY term.position) AS terms
         OFFSET 0
     ) AS has
     WHERE g.tenant = %(tenant)s AND g.generation = %(generation)s AND g.text <> ''
-    ORDER BY cardinality(has.terms) DESC, g.weight DESC, g.hash
+    ORDER BY shared DESC, g.weight DESC, g.hash
     OFFSET 0
 ) AS o
-WHERE (cardinality(%(terms)s::text[]) = 0 OR cardinality(o.terms) > 0)
+WHERE (cardinality(%(terms)s::text[]) = 0 OR o.shared > 0)
   AND NOT EXISTS (
       SELECT FROM unnest(o.evidence) AS e (chunk_id)
       WHERE NOT EXISTS (SELECT FROM live_chunks l WHERE l.chunk_id = e.chunk_id AND {visible})
   )
-ORDER BY cardinality(o.terms) DESC, o.weight DESC, o.hash
+ORDER BY o.shared DESC, o.weight DESC, o.hash
 LIMIT %(limit)s
