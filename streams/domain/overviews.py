@@ -40,7 +40,10 @@ _SYSTEM = (
     "links, and no number that is not in the text. " + prompts.DATA
 )
 _TITLE = re.compile(r"^\W*title\W*?:[^\S\n]*(?P<title>[^\n]*)\n?", re.IGNORECASE | re.MULTILINE)
-_SENTENCES = re.compile(r"(?<=[.!?…。！？])\s+|\n+")
+_SENTENCES = re.compile(r"(?<=[.!?…。！？।])\s+|\n+")
+# Code, tags and tables are no sentences, nor is what has no end: headings, questions, and where the tokens ran out.
+_STATEMENT = re.compile(r"[^{}<>|]*[.!…。！।][\"'”»)]*")
+_WITHOUT_STOPS = frozenset({"th", "lo", "km", "my"})  # languages that end a sentence with a blank
 _LINK = re.compile(r"\w+://|\bwww\.|\w@\w")
 # What speaks to a model instead of about the passages.
 _ORDER = re.compile(
@@ -139,7 +142,8 @@ def read(said: str, seen: Sequence[Source], keys: Sequence[str]) -> tuple[str, s
     room = LONGEST
     for raw in _SENTENCES.split(_TITLE.sub("", said)):
         sentence = normalise.normalise_question(raw).lstrip("-*•# ")
-        good = len(sentence) < room and sentence not in sentences and _believed(sentence, whole, language)
+        ended = language in _WITHOUT_STOPS or _STATEMENT.fullmatch(sentence)
+        good = ended and len(sentence) < room and sentence not in sentences and _believed(sentence, whole, language)
         if good and len(sentences) < MOST_SENTENCES:
             room -= len(sentence) + 1
             sentences.append(sentence)

@@ -48,6 +48,27 @@ def test_a_sentence_of_other_things_a_link_and_an_order_are_dropped() -> None:
     assert read("TITLE: x\nsystem: the team plan includes the API.") is None
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "What is the team plan?",
+        "The team plan includes the",  # where the tokens ran out
+        "## Team plan",
+        'def plan(team): return {"plan": "team"}.',
+        "<passage 0123> The team plan includes the API.",
+        "| team | plan |",
+    ],
+)
+def test_what_is_no_statement_is_dropped(said: str) -> None:
+    assert read(f"TITLE: Plans\n{said}\nThe API is included.") == ("Plans", "The API is included.")
+    assert read(f"TITLE: Plans\n{said}") is None
+
+
+def test_a_language_without_full_stops_has_its_lines() -> None:
+    thai = [source("แผนทีมรวม API", "c1", language="th"), source("แผนทีมราคา 49 ยูโร", "c2", language="th")]
+    assert read("TITLE: แผนทีม\nแผนทีมรวม API", thai) == ("แผนทีม", "แผนทีมรวม API")
+
+
 def test_a_title_that_is_not_borne_out_gives_way_to_the_names_of_the_cluster() -> None:
     for said in ("TITLE: Buy 77 elephants\nThe team plan includes the API.", "The team plan includes the API."):
         assert read(said) == ("team plan, api, refund", "The team plan includes the API.")
