@@ -45,3 +45,12 @@ class Fact(Value, frozen=True, kw_only=True):
     object: str
     chunk_id: str
     score: float = 0.0
+
+
+class Overview(Value, frozen=True, kw_only=True):
+    """What a part of the graph is about, for a broad question; it is shown only while all its chunks are live."""
+
+    title: str
+    text: str
+    evidence: tuple[str, ...]  # the chunks it was made from, those that say most first
+    score: float = 0.0

@@ -8,7 +8,7 @@ import msgspec
 
 from schemas.base import END, Agent, DocId, Message, Source, Tenant, Value, Version
 from schemas.documents import Language, Tag
-from schemas.graph import Fact
+from schemas.graph import Fact, Overview
 
 MAX_QUESTION = 20_000  # characters
 MAX_TOP_K = 100
@@ -137,6 +137,7 @@ class LegResult(Message, tag=True, rename={"schema_version": "version"}, frozen=
     hits: tuple[Hit, ...] = ()
     questions: tuple[Hit, ...] = ()  # of the dense leg: Q&A pairs by their question alone
     facts: tuple[Fact, ...] = ()  # of the graph leg
+    overviews: tuple[Overview, ...] = ()  # of the graph leg, for a broad question
     reason: str | None = None
     milliseconds: float = 0.0
     model: str | None = None  # the embedder, for the dense leg

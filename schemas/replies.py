@@ -55,10 +55,11 @@ class Passage(Value, frozen=True, kw_only=True):
 
 
 class Summary(Value, frozen=True, kw_only=True):
-    """How the question's entities connect, in a few lines, and the facts behind them."""
+    """How the question's entities connect, or an overview for a broad one, in a few lines, and what is behind them."""
 
     text: str
     facts: tuple[Fact, ...]
+    evidence: tuple[str, ...] = ()  # the chunks behind what the facts do not say
 
 
 class Dropped(Value, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, TypeVar
@@ -14,6 +15,7 @@ from streams.adapters.chat import ChatModel
 from streams.adapters.embedders import OpenEmbedder
 from streams.adapters.flag_reranker import FlagReranker
 from streams.adapters.graph import PostgresGraph
+from streams.adapters.overviews import PostgresOverviews
 from streams.adapters.passages import PostgresPassages
 from streams.adapters.postgres_epochs import PostgresEpochs
 from streams.adapters.postgres_generations import PostgresGenerations
@@ -45,6 +47,8 @@ from streams.processors import (
 from streams.processors.answer_cache import AnswerFinder, AnswerKeeper
 from streams.processors.asking import Asker
 from streams.settings import Settings, need
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -295,7 +299,19 @@ async def _retrieve_qa(of: Resources) -> retrieve_qa.Deps:
 
 
 async def _retrieve_graph(of: Resources) -> retrieve_graph.Deps:
-    return retrieve_graph.Deps(graph=PostgresGraph(pool=await of.pool("reads")))
+    pool = await of.pool("reads")
+    wanted = [name for name, profile in of.profiles.items() if profile.graph_global]
+    if wanted and of.settings.llm is None:
+        log.warning(
+            "graph_global (profile %s): no language model is set; only overviews made elsewhere are found; "
+            "set %s and %s for `rankstream graph summarize`",
+            ", ".join(wanted),
+            names.LLM_URL,
+            names.LLM_MODEL,
+        )
+    return retrieve_graph.Deps(
+        graph=PostgresGraph(pool=pool), overviews=PostgresOverviews(pool=pool), profiles=of.profiles
+    )
 
 
 async def _fuse(of: Resources) -> fuse.Deps:

@@ -5,7 +5,7 @@ Every port has a twin in adapters/memory.py and shared contract tests.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
@@ -16,9 +16,11 @@ from schemas.chunks import Level, SparseVector, VectorBatch
 from schemas.documents import DocKey, Kind, Receipt
 from schemas.graph import GraphBatch
 from schemas.queries import Hit
+from streams.domain.communities import Bond
 from streams.domain.generation import Generation
 from streams.domain.graph import GraphFound
 from streams.domain.lexemes import TextFound, TextRow
+from streams.domain.overviews import Made, OverviewsFound, Source
 from streams.domain.reranking import Scored
 from streams.domain.scope import Scope
 from streams.domain.versions import Admission, Candidate, LivePassage, Publication, VersionView
@@ -123,6 +125,44 @@ class Graph(Protocol):
 
     async def search(self, scope: Scope, keys: Sequence[str], limit: int) -> GraphFound:
         """Return the live chunks and facts around the entities of a question, best first, chunks scored in (0, 1]."""
+
+
+class Outlines(Protocol):
+    """Reads the whole graph of a tenant, to find what belongs together. Raises StoreUnavailable or Transient.
+
+    One audience at a time: the passages that the very same agents may see (none: all may). What is made of them is then
+    seen by as many as each of them is.
+    """
+
+    async def audiences(self, tenant: str, generation: str) -> Sequence[tuple[str, ...]]:
+        """Return the audiences that live passages have, each sorted, those with most passages first; 16 at most."""
+
+    async def bonds(self, tenant: str, generation: str, audience: Sequence[str], limit: int) -> Sequence[Bond]:
+        """Return how strongly entities connect in the live passages of an audience, the strongest first."""
+
+    async def sources(
+        self, tenant: str, generation: str, audience: Sequence[str], keys: Sequence[str], limit: int
+    ) -> Sequence[Source]:
+        """Return the live passages of an audience that mention most of some entities, two at least, most first."""
+
+
+class Overviews(Protocol):
+    """Keeps overviews of parts of the graph; none outlives a chunk it was made from. Raises StoreUnavailable."""
+
+    async def kept(self, tenant: str, generation: str) -> frozenset[str]:
+        """Return the hashes of the overviews, without a text too, whose chunks are all live."""
+
+    async def put(self, tenant: str, generation: str, overview: Made) -> bool:
+        """Keep an overview; false when one of its chunks is not live any more, and nothing was kept."""
+
+    async def retain(self, tenant: str, generation: str, hashes: Collection[str]) -> int:
+        """Drop all others, and return how many."""
+
+    async def search(self, scope: Scope, terms: Sequence[str], limit: int) -> OverviewsFound:
+        """Return those with most of the `terms`, the largest first among equals; without terms the largest.
+
+        Only those with a text whose every chunk is live and visible in `scope`.
+        """
 
 
 class PassageReader(Protocol):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from streams.adapters.memory_answers import MemoryAnswers
 from streams.adapters.memory_epochs import MemoryEpochs
 from streams.adapters.memory_graph import MemoryGraph
+from streams.adapters.memory_overviews import MemoryOutlines, MemoryOverviews
 from streams.adapters.memory_state import State
 from streams.adapters.memory_texts import MemoryPassages, MemoryTextIndex
 from streams.adapters.memory_vectors import MemoryEmbedder, MemoryVectors
@@ -16,6 +17,8 @@ __all__ = [
     "MemoryEpochs",
     "MemoryGenerations",
     "MemoryGraph",
+    "MemoryOutlines",
+    "MemoryOverviews",
     "MemoryPassages",
     "MemoryStores",
     "MemoryTextIndex",
@@ -35,6 +38,8 @@ class MemoryStores:
         self.texts = MemoryTextIndex(self.state)
         self.passages = MemoryPassages(self.state)
         self.graph = MemoryGraph(self.state)
+        self.outlines = MemoryOutlines(self.state)
+        self.overviews = MemoryOverviews(self.state)
         self.vectors = MemoryVectors()
         self.epochs = MemoryEpochs(self.state)
         self.answers = MemoryAnswers()

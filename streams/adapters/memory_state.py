@@ -11,6 +11,7 @@ from schemas.chunks import Chunk
 from schemas.documents import DocKey, DocumentChange, Kind
 from streams.domain.graph import Link, Mention
 from streams.domain.lexemes import TextRow
+from streams.domain.overviews import Made
 from streams.domain.scope import Scope
 
 
@@ -71,6 +72,7 @@ class State:
     texts: dict[str, TextRow] = field(default_factory=dict)
     kinds: dict[str, Kind] = field(default_factory=dict)  # of the texts
     graph: dict[str, ChunkGraph] = field(default_factory=dict)  # by chunk id
+    overviews: dict[tuple[str, str, str], Made] = field(default_factory=dict)  # by tenant, generation, hash
     epochs: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
 
     def document(self, key: DocKey, generation: str) -> Document:

@@ -103,7 +103,7 @@ class MemoryPassages:
                 trust=version.change.trust,
                 language=version.language,
                 evidence_body=texts[chunk.id].body if chunk.level == "child" else "",
-                terms=_found(terms, texts[chunk.parent_id].lexemes),
+                terms=found_terms(terms, texts[chunk.parent_id].lexemes),
             )
             for _, version in self._state.visible(scope)
             for chunk in version.chunks
@@ -167,7 +167,8 @@ class MemoryPassages:
         )
 
 
-def _found(terms: Sequence[str], tsvector: str) -> tuple[int, ...]:
+def found_terms(terms: Sequence[str], tsvector: str) -> tuple[int, ...]:
+    """Return the places of the terms that a tsvector literal has."""
     has = set(_positions(tsvector))
     return tuple(place for place, term in enumerate(terms) if set(_positions(lexemes.tsquery([term]))) <= has)
 

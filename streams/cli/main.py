@@ -24,6 +24,7 @@ COMMANDS = {
     "evaluate": "evaluate",
     "calibrate": "calibrate",
     "profiles": "profiles",
+    "graph": "graph",
     "topics": "topics",
     "run": "run",
 }

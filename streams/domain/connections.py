@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from schemas.graph import Fact
+from schemas.documents import Trust
+from schemas.graph import Fact, Overview
 from schemas.queries import Leg, LegResult, PreparedQuery
 from schemas.replies import LegScore, Summary
-from streams.domain import tokens
+from streams.domain import texts, tokens
 from streams.domain.candidates import Candidates
 from streams.domain.summary import is_named, summarise, worth_telling
 from streams.domain.versions import LivePassage
@@ -23,15 +24,30 @@ def live_facts(results: Mapping[Leg, LegResult], live: Mapping[str, LivePassage]
     return tuple(worth_telling([fact for fact in graph.facts if fact.chunk_id in live])) if graph else ()
 
 
-def summary(facts: Sequence[Fact], query: PreparedQuery) -> Summary | None:
+def live_overviews(results: Mapping[Leg, LegResult], live: Mapping[str, LivePassage]) -> tuple[Overview, ...]:
+    """Return the overviews whose every chunk is live and visible: nobody can tell which one said what."""
+    graph = results.get("graph")
+    found = graph.overviews if graph else ()
+    return tuple(each for each in found if each.evidence and live.keys() >= set(each.evidence))
+
+
+def summary(
+    facts: Sequence[Fact], overviews: Sequence[Overview], live: Mapping[str, LivePassage], query: PreparedQuery
+) -> Summary | None:
     """Return the summary that stands beside the passages.
 
     It tells how things that were asked about connect; where nothing says so, what is said of a name that was asked for.
+    Overviews, for a broad question, come first; where a text from outside is behind one, the warning is in front.
     """
     asked = _Asked(query)
     told = asked.connecting(facts) or [fact for fact in facts if fact.label and asked.has_name(fact.subject)]
-    text = summarise(told)
-    return Summary(text=text, facts=tuple(told)) if text else None
+    evidence = tuple(dict.fromkeys(chunk for overview in overviews for chunk in overview.evidence))
+    lines = [*(f"{overview.title}: {overview.text}" for overview in overviews), summarise(told)]
+    text = "\n".join(filter(None, lines))
+    if not text:
+        return None
+    marked = texts.marked(text, _trust(evidence, live))
+    return Summary(text=marked, facts=tuple(told), evidence=evidence)
 
 
 class _Asked:
@@ -62,18 +78,40 @@ class _Asked:
         return self._terms.intersection(token.term for token in tokens.tokens(text, self._language))
 
 
-def add(found: Candidates, facts: Sequence[Fact], live: Mapping[str, LivePassage], query: PreparedQuery) -> None:
-    """Make the summary a candidate: the only one of the graph leg, as external as any text behind it.
+def add(
+    found: Candidates,
+    facts: Sequence[Fact],
+    overviews: Sequence[Overview],
+    live: Mapping[str, LivePassage],
+    query: PreparedQuery,
+) -> None:
+    """Make overviews and the summary of facts candidates: the only ones of the graph leg, as external as their texts.
 
-    It outranks nearly everything, so there is one only where facts connect two things that were asked about.
+    A summary outranks nearly everything, so there is one only where facts connect two things that were asked about.
     """
+    for overview in overviews:
+        title = f"Overview: {overview.title}"
+        _add(found, title, overview.text, overview.evidence, score=overview.score, live=live, query=query)
     facts = _Asked(query).connecting(facts)
-    text = summarise(facts)
-    if not text:
-        return
-    evidence = dict.fromkeys(fact.chunk_id for fact in facts)
+    if text := summarise(facts):
+        evidence = [fact.chunk_id for fact in facts]
+        _add(found, TITLE, text, evidence, score=max(fact.score for fact in facts), live=live, query=query)
+
+
+def _add(
+    found: Candidates,
+    title: str,
+    text: str,
+    behind: Sequence[str],
+    *,
+    score: float,
+    live: Mapping[str, LivePassage],
+    query: PreparedQuery,
+) -> None:
+    evidence = dict.fromkeys(behind)
     has = {token.term for token in tokens.tokens(text, query.language)}
-    found.lists["graph"] = {len(found.passages): LegScore(rank=1, score=max(fact.score for fact in facts))}
+    places = found.lists.setdefault("graph", {})
+    places[len(found.passages)] = LegScore(rank=len(places) + 1, score=score)
     found.passages.append(
         LivePassage(
             passage_id=str(uuid.uuid5(_NAMESPACE, text)),
@@ -83,11 +121,15 @@ def add(found: Candidates, facts: Sequence[Fact], live: Mapping[str, LivePassage
             doc_id="",
             version=0,
             kind="graph",
-            title=TITLE,
+            title=title,
             uri="",
-            trust="external" if any(live[chunk].trust == "external" for chunk in evidence) else "internal",
+            trust=_trust(evidence, live),
             language=query.language,
             terms=tuple(place for place, term in enumerate(query.terms) if term in has),
         )
     )
     found.evidence.append(evidence)
+
+
+def _trust(evidence: Iterable[str], live: Mapping[str, LivePassage]) -> Trust:
+    return "external" if any(live[chunk].trust == "external" for chunk in evidence) else "internal"

@@ -35,14 +35,19 @@ def read(key: str, value: bytes | None) -> QueryReply | None:
 def evidence(reply: QueryReply) -> list[str]:
     """Return the ids of all chunks that an answer rests on."""
     ids = [chunk_id for passage in _passages(reply) for chunk_id in _behind(passage)]
-    ids += [fact.chunk_id for fact in reply.summary.facts] if reply.summary else []
+    ids += behind_summary(reply)
     return list(dict.fromkeys(ids))
 
 
 def holds(reply: QueryReply, live: Mapping[str, LivePassage]) -> bool:
     """Tell whether every chunk behind an answer is live, in the passage and the version that the answer shows."""
-    facts = reply.summary.facts if reply.summary else ()
-    return all(fact.chunk_id in live for fact in facts) and all(_stands(passage, live) for passage in _passages(reply))
+    return live.keys() >= set(behind_summary(reply)) and all(_stands(passage, live) for passage in _passages(reply))
+
+
+def behind_summary(reply: QueryReply) -> list[str]:
+    """Return the ids of the chunks that the summary of an answer rests on: it stands only with all of them."""
+    found = reply.summary
+    return [*(fact.chunk_id for fact in found.facts), *found.evidence] if found else []
 
 
 def _passages(reply: QueryReply) -> Iterator[Passage]:

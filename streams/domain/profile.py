@@ -37,6 +37,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     # Of follow-ups: terms: what the last turn spoke of is carried along; llm: a language model rewrites them.
     rewrite: Literal["none", "terms", "llm"] = "none"
     expansions: Annotated[int, msgspec.Meta(ge=0, le=5)] = 0  # other phrasings by a language model, searched as well
+    graph_global: bool = False  # the graph leg answers broad questions with overviews that a language model made before
 
     # How candidates are fused and scored
     weights: dict[Leg, Weight] = {}  # of a leg's ranks in the fusion; 1 where absent

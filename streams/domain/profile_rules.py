@@ -22,6 +22,7 @@ _NEEDS: dict[str, tuple[str, ...]] = {
     "graph_least": ("graph",),
     "graph_boost": ("graph",),
     "graph_summary": ("graph",),
+    "graph_global": ("graph",),
     "expansions": ("dense", "sparse", "fulltext", "qa"),
 }
 _ABSOLUTE = ("agreement", "graph_boost")  # they are added to an absolute score

@@ -49,11 +49,11 @@ def rank(
     No step looks at how many passages are wanted before they are in order, so asking for more never changes the first.
     """
     floor = profile.floor if floor is None else floor
-    facts = connections.live_facts(results, live)
+    facts, overviews = connections.live_facts(results, live), connections.live_overviews(results, live)
     ranked_summary = profile.graph_summary == "passage"
     found = candidates.gather(results, live, unlisted=("graph",) if ranked_summary else ())
-    if ranked_summary and facts:
-        connections.add(found, facts, live, query)
+    if ranked_summary and (facts or overviews):
+        connections.add(found, facts, overviews, live, query)
     fused = reciprocal_rank_fusion(found.lists, k=profile.rrf_k, first=profile.rrf_first, weights=profile.weights)
     scores = scoring.score(
         query, results, found, fused, profile=profile, weights=weights, unread=unread, explain=explain
@@ -87,7 +87,7 @@ def rank(
         dropped=tuple(_dropped(found, dropped)) if explain else (),
         stale_hits=found.stale,
         pinned=always,
-        summary=None if ranked_summary else connections.summary(facts, query),
+        summary=None if ranked_summary else connections.summary(facts, overviews, live, query),
     )
 
 

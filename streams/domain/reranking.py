@@ -14,7 +14,7 @@ import msgspec
 
 from schemas.fused import Candidate
 from schemas.replies import Dropped, LegReport, Passage, QueryReply
-from streams.domain import excerpt, texts
+from streams.domain import excerpt, kept_answers, texts
 from streams.domain.profile import Profile
 from streams.domain.ranking import Ranked
 from streams.domain.versions import LivePassage
@@ -132,13 +132,12 @@ def current(passage: Passage, live: Mapping[str, LivePassage]) -> Passage | None
 
 
 def still_live(reply: QueryReply, live: Mapping[str, LivePassage]) -> QueryReply:
-    """Return the reply with what is live now: its passages, pinned ones, and the summary while all its facts are."""
-    facts = reply.summary.facts if reply.summary else ()
+    """Return the reply with what is live now: its passages, pinned ones, the summary while all behind it is."""
     return msgspec.structs.replace(
         reply,
         passages=tuple(now for each in reply.passages if (now := current(each, live))),
         pinned=tuple(now for each in reply.pinned if (now := current(each, live))),
-        summary=reply.summary if all(fact.chunk_id in live for fact in facts) else None,
+        summary=reply.summary if live.keys() >= set(kept_answers.behind_summary(reply)) else None,
     )
 
 

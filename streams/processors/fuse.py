@@ -225,13 +225,15 @@ def _embedder(results: Mapping[Leg, LegResult]) -> str | None:
 
 
 def _evidence(results: Mapping[Leg, LegResult]) -> list[str]:
-    """Return the chunks of all hits and facts, each once, in the legs' order."""
+    """Return the chunks of all hits, facts and overviews, each once, in the legs' order."""
     return list(
         dict.fromkeys(
-            each.chunk_id
+            chunk_id
             for result in results.values()
-            for found in (result.hits, result.questions, result.facts)
-            for each in found
+            for chunk_id in (
+                *(each.chunk_id for found in (result.hits, result.questions, result.facts) for each in found),
+                *(chunk_id for overview in result.overviews for chunk_id in overview.evidence),
+            )
         )
     )
 

@@ -12,7 +12,7 @@ import msgspec
 
 from schemas.dead_letters import ErrorClass
 from schemas.documents import Kind
-from schemas.graph import Fact
+from schemas.graph import Fact, Overview
 from schemas.queries import Hit, Leg, LegResult, LegStatus, PreparedQuery
 from streams.domain import tokens
 from streams.errors import ModelUnavailable, NoVectors, RankstreamError
@@ -42,6 +42,7 @@ class Found:
         frequencies: Sequence[int] = (),
         counted: int = 0,
         facts: Sequence[Fact] = (),
+        overviews: Sequence[Overview] = (),
     ) -> None:
         self.hits = tuple(hits)
         self.questions = tuple(questions)
@@ -51,6 +52,7 @@ class Found:
         self.frequencies = tuple(frequencies)
         self.counted = counted
         self.facts = tuple(facts)
+        self.overviews = tuple(overviews)
 
 
 def looks_at(query: PreparedQuery, kind: Kind) -> bool:
@@ -75,6 +77,7 @@ def retrieval(leg: Leg, *, summary: str, search: Search, phrased: bool = True) -
             hits=found.hits,
             questions=found.questions,
             facts=found.facts,
+            overviews=found.overviews,
             reason=found.skipped or found.fallback,
             milliseconds=(time.perf_counter() - begun) * 1000,
             model=found.model,

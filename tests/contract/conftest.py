@@ -18,6 +18,7 @@ from qdrant_client import AsyncQdrantClient
 from streams.adapters import migrations, postgres, qdrant
 from streams.adapters.graph import PostgresGraph
 from streams.adapters.memory import MemoryStores
+from streams.adapters.overviews import PostgresOutlines, PostgresOverviews
 from streams.adapters.passages import PostgresPassages
 from streams.adapters.postgres_epochs import PostgresEpochs
 from streams.adapters.postgres_generations import PostgresGenerations
@@ -89,7 +90,7 @@ async def shared_pool(database: str) -> AsyncIterator[postgres.Pool]:
 async def pool(shared_pool: postgres.Pool) -> postgres.Pool:
     """A pool on an empty database."""
     async with shared_pool.connection() as connection:
-        await connection.execute("TRUNCATE generations, documents, deletions, tenant_epochs CASCADE")
+        await connection.execute("TRUNCATE generations, documents, deletions, tenant_epochs, graph_overviews CASCADE")
     return shared_pool
 
 
@@ -129,6 +130,8 @@ def memory_stores() -> Stores:
         passages=twin.passages,
         vectors=twin.vectors,
         graph=twin.graph,
+        outlines=twin.outlines,
+        overviews=twin.overviews,
         generations=twin.generations,
         epochs=twin.epochs,
         text_ids=text_ids,
@@ -196,6 +199,8 @@ def _real(pool: postgres.Pool, client: AsyncQdrantClient, vectors: QdrantVectors
         passages=PostgresPassages(pool=pool),
         vectors=vectors,
         graph=PostgresGraph(pool=pool),
+        outlines=PostgresOutlines(pool=pool),
+        overviews=PostgresOverviews(pool=pool),
         generations=PostgresGenerations(pool=pool),
         epochs=PostgresEpochs(pool=pool),
         text_ids=text_ids,

@@ -17,7 +17,8 @@ from schemas.graph import GraphBatch
 from schemas.queries import Expected, PreparedQuery, Turn
 from streams.adapters.chat import ChatModel
 from streams.adapters.memory import MemoryAnswers
-from streams.domain import chunk_context, follow_up, phrasing, prompts, rewriting
+from streams.domain import chunk_context, follow_up, overviews, phrasing, prompts, rewriting
+from streams.domain.overviews import Source
 from streams.errors import Transient
 from streams.processors import extract
 from streams.processors.asking import Asker
@@ -94,3 +95,21 @@ async def test_a_graph_comes_from_the_model_or_from_the_rules(model: ChatModel) 
     assert sent.message.entities
     assert all(entity.name.casefold() in text for entity in sent.message.entities)
     print(f"\n{[entity.name for entity in sent.message.entities]}; {model.spent}")
+
+
+async def test_an_overview_of_the_model_has_no_number_of_its_own_or_is_not_believed(model: ChatModel) -> None:
+    other = "The billing desk in Riga answers within two days. Monthly plans cost 12 euros."
+    seen = [
+        Source(chunk_id=name, heading_path=("Plans",), body=body, language="en")
+        for name, body in (("a", PAGE), ("b", other))
+    ]
+    found = await Asker(model=model).ask(
+        "acme",
+        lambda mark: overviews.prompt(seen, mark),
+        lambda said: overviews.read(said, seen, ("annual plan", "billing desk")),
+        max_tokens=overviews.MOST_TOKENS,
+        seconds=300,
+    )
+    assert found is None or prompts.numbers("\n".join(found)) <= prompts.numbers(f"{PAGE} {other}")
+    assert model.spent.calls == 1
+    print(f"\n{found}; {model.spent}")

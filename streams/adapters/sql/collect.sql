@@ -13,5 +13,8 @@ unmentioned AS (
 ),
 unrelated AS (
     DELETE FROM graph_relations USING unwanted WHERE graph_relations.chunk_id = unwanted.chunk_id
+),
+untold AS (
+    DELETE FROM graph_overviews WHERE evidence && ARRAY(SELECT chunk_id FROM unwanted)
 )
 SELECT chunk_id::text FROM unwanted ORDER BY chunk_id

@@ -36,7 +36,7 @@ def run(
 def test_help_names_every_command(tmp_path: Path) -> None:
     code, said = run("--help", data=tmp_path)
     assert code == 0
-    for name in ("up", "run", "topics", "ingest", "publish", "show", "ask", "delete", "status"):
+    for name in ("up", "run", "topics", "ingest", "publish", "show", "ask", "delete", "status", "graph"):
         assert f"\n  {name} " in said
 
 
@@ -50,6 +50,8 @@ def test_help_names_every_command(tmp_path: Path) -> None:
         (("ask", "x", "--tenant", "t"), {"RANKSTREAM_BROKER": "nats"}, "RANKSTREAM_BROKER is 'nats'"),
         (("status",), {"RANKSTREAM_LOG_LEVEL": "LOUD"}, "RANKSTREAM_LOG_LEVEL is 'LOUD'; use DEBUG, INFO"),
         (("run", "chunk"), {}, "KAFKA_BOOTSTRAP_SERVERS is not set"),
+        (("graph", "summarize"), {}, "graph summarize needs a language model; set RANKSTREAM_LLM_URL and"),
+        (("graph", "summarize", "--dry-run"), {}, "DATABASE_URL is not set"),
     ],
 )
 def test_a_wrong_setting_is_one_line_that_names_it_and_exit_2(

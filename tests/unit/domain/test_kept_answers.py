@@ -91,13 +91,13 @@ FULL = reply(
     shown("a", "a1", "a2"),
     shown("graph", "f1", kind="graph", version=0),
     pinned=(shown("b"),),
-    summary=Summary(text="s", facts=FACTS),
+    summary=Summary(text="s", facts=FACTS, evidence=("o1",)),
 )
-ALIVE = live(a=A, a1=A, a2=A, b=B, f1=A, f2=B)
+ALIVE = live(a=A, a1=A, a2=A, b=B, f1=A, f2=B, o1=B)
 
 
-def test_it_rests_on_its_passages_its_pinned_ones_and_the_facts_of_its_summary() -> None:
-    assert kept_answers.evidence(FULL) == ["a", "a1", "a2", "f1", "b", "f2"]
+def test_it_rests_on_its_passages_its_pinned_ones_and_what_is_behind_its_summary() -> None:
+    assert kept_answers.evidence(FULL) == ["a", "a1", "a2", "f1", "b", "f2", "o1"]
     assert kept_answers.holds(FULL, ALIVE)
     assert kept_answers.holds(reply(), {})
 

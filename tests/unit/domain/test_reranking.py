@@ -179,7 +179,7 @@ def test_a_passage_is_shown_as_it_is_live_now_and_only_then() -> None:
     assert reranking.current(shown, {"a": live_passage("other")}) is None
 
 
-def test_a_summary_lives_as_long_as_all_its_facts() -> None:
+def test_a_summary_lives_as_long_as_all_that_is_behind_it() -> None:
     facts = tuple(Fact(subject="s", label="l", object="o", chunk_id=chunk_id) for chunk_id in ("a", "b"))
     graph = passage("summary", kind="graph", evidence=("a", "b"))
     given = reply(passages=(graph, passage("a")), summary=Summary(text="", facts=facts), pinned=(passage("b"),))
@@ -188,6 +188,9 @@ def test_a_summary_lives_as_long_as_all_its_facts() -> None:
     assert ([each.passage_id for each in whole.passages], whole.summary) == (["summary", "a"], given.summary)
     part = reranking.still_live(given, {"a": live["a"]})
     assert ([each.passage_id for each in part.passages], part.pinned, part.summary) == (["a"], (), None)
+    overview = reply(summary=Summary(text="", facts=(), evidence=("a", "b")))
+    assert reranking.still_live(overview, live) == overview
+    assert reranking.still_live(overview, {"a": live["a"]}).summary is None
 
 
 def test_the_depth_counts_in_the_order_of_the_profile_s_score() -> None:

@@ -16,7 +16,7 @@ from schemas.dead_letters import DeadLetter
 from schemas.documents import Document, DocumentChange, DocumentStatus, Receipt
 from schemas.fused import Candidate, Fused
 from schemas.generate import MESSAGES
-from schemas.graph import Entity, Fact, GraphBatch, Relation
+from schemas.graph import Entity, Fact, GraphBatch, Overview, Relation
 from schemas.queries import Expected, Filters, Hit, LegResult, MinVersion, PreparedQuery, QueryRequest, ReplyTo, Turn
 from schemas.replies import Dropped, LegReport, LegScore, Milliseconds, Models, Passage, QueryReply, Summary
 
@@ -210,6 +210,7 @@ FULL: tuple[Message, ...] = (
         hits=(Hit(chunk_id=CHILD, score=0.78), Hit(chunk_id=PARENT, score=0.5)),
         questions=(Hit(chunk_id=CHILD, score=0.91),),
         facts=(Fact(subject="annual plan", label="includes", object="API", chunk_id=PARENT, score=0.5),),
+        overviews=(Overview(title="Plans", text="There are two plans.", evidence=(PARENT, CHILD), score=0.5),),
         reason="1 of 2 vectors",
         milliseconds=9.1,
         model="all-MiniLM-L6-v2-int8",
@@ -246,6 +247,7 @@ FULL: tuple[Message, ...] = (
         summary=Summary(
             text="Annual plan includes API.",
             facts=(Fact(subject="annual plan", label="includes", object="API", chunk_id=PARENT),),
+            evidence=(CHILD,),
         ),
         dropped=(Dropped(passage_id="p2", rule="floor", legs={"dense": LegScore(rank=2, score=0.2)}),),
     ),
