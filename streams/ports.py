@@ -125,6 +125,16 @@ class Graph(Protocol):
         """Return the live chunks and facts around the entities of a question, best first, chunks scored in (0, 1]."""
 
 
+class Contexts(Protocol):
+    """Where passages stand in their documents, as a language model says. Advisory. Raises StoreUnavailable."""
+
+    async def read(self, tenant: str, chunk_ids: Sequence[str]) -> Mapping[str, str]:
+        """Return what is kept, by chunk id; empty where a model was asked and nothing was believed."""
+
+    async def write(self, key: DocKey, generation: str, contexts: Mapping[str, str]) -> None:
+        """Keep contexts of the passages that a kept version has; what is there stays as it is."""
+
+
 class PassageReader(Protocol):
     """Reads live text: the fence at fusion. Raises StoreUnavailable."""
 

@@ -65,7 +65,7 @@ class Settings:
     embed_also: tuple[str, ...] | None = None  # further ones; None: those of the live generation, or none
     llm: Llm | None = None  # None: no option that needs one is available
     graph_llm: bool = False  # entities and relations by the language model instead of by rules
-    chunk_context: str = "none"  # what gets the context that a language model says of a chunk: none or vectors
+    chunk_context: str = "none"  # what gets the context of a chunk: none, vectors, reranker or both
     reranker: str | None = None  # a hub name or a folder, or `llm`; None: nothing is reranked
 
 
@@ -94,7 +94,7 @@ def given(environment: Mapping[str, str] | None = None) -> Settings:
         embed_also=_names(environment, EMBED_ALSO),
         llm=_llm(environment),
         graph_llm=_choice(environment, GRAPH_LLM, ("off", "on")) == "on",
-        chunk_context=_choice(environment, CHUNK_CONTEXT, ("none", "vectors")),
+        chunk_context=_choice(environment, CHUNK_CONTEXT, ("none", "vectors", "reranker", "both")),
         reranker=_unless_none(environment, RERANKER),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from streams.adapters.memory_answers import MemoryAnswers
+from streams.adapters.memory_contexts import MemoryContexts
 from streams.adapters.memory_epochs import MemoryEpochs
 from streams.adapters.memory_graph import MemoryGraph
 from streams.adapters.memory_state import State
@@ -12,6 +13,7 @@ from streams.adapters.memory_versions import MemoryGenerations, MemoryVersions
 
 __all__ = [
     "MemoryAnswers",
+    "MemoryContexts",
     "MemoryEmbedder",
     "MemoryEpochs",
     "MemoryGenerations",
@@ -35,6 +37,7 @@ class MemoryStores:
         self.texts = MemoryTextIndex(self.state)
         self.passages = MemoryPassages(self.state)
         self.graph = MemoryGraph(self.state)
+        self.contexts = MemoryContexts(self.state)
         self.vectors = MemoryVectors()
         self.epochs = MemoryEpochs(self.state)
         self.answers = MemoryAnswers()

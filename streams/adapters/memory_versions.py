@@ -93,6 +93,7 @@ class MemoryVersions:
                 self._state.texts.pop(chunk_id, None)
                 self._state.kinds.pop(chunk_id, None)
                 self._state.graph.pop(chunk_id, None)
+                self._state.contexts.pop(chunk_id, None)
             document.garbage.clear()
 
 

@@ -220,7 +220,11 @@ FULL: tuple[Message, ...] = (
         expected=EXPECTED,
         reply=QueryReply(query_id=QUERY_ID, profile="general", milliseconds=Milliseconds(total=31.2, fuse=3.0)),
         candidates=(
-            Candidate(passage=PASSAGE, text="Refund policy > Annual plans\n\nRefunded in full within 30 days."),
+            Candidate(
+                passage=PASSAGE,
+                text="Refund policy > Annual plans\n\nRefunded in full within 30 days.",
+                context="From the refund policy, about annual plans.",
+            ),
             Candidate(passage=PASSAGE),
         ),
     ),
