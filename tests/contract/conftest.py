@@ -16,6 +16,7 @@ from psycopg.conninfo import make_conninfo
 from qdrant_client import AsyncQdrantClient
 
 from streams.adapters import migrations, postgres, qdrant
+from streams.adapters.contexts import PostgresContexts
 from streams.adapters.graph import PostgresGraph
 from streams.adapters.memory import MemoryStores
 from streams.adapters.passages import PostgresPassages
@@ -129,6 +130,7 @@ def memory_stores() -> Stores:
         passages=twin.passages,
         vectors=twin.vectors,
         graph=twin.graph,
+        contexts=twin.contexts,
         generations=twin.generations,
         epochs=twin.epochs,
         text_ids=text_ids,
@@ -196,6 +198,7 @@ def _real(pool: postgres.Pool, client: AsyncQdrantClient, vectors: QdrantVectors
         passages=PostgresPassages(pool=pool),
         vectors=vectors,
         graph=PostgresGraph(pool=pool),
+        contexts=PostgresContexts(pool=pool),
         generations=PostgresGenerations(pool=pool),
         epochs=PostgresEpochs(pool=pool),
         text_ids=text_ids,

@@ -9,7 +9,7 @@ from typing import Any
 from schemas.chunks import Chunk
 from schemas.documents import DocumentChange, Receipt
 from streams.domain.versions import Admission, Publication
-from streams.ports import Epochs, Graph, PassageReader, TextIndex, VectorIndex, VersionStore
+from streams.ports import Contexts, Epochs, Graph, PassageReader, TextIndex, VectorIndex, VersionStore
 from tests.contract import building
 
 
@@ -22,6 +22,7 @@ class Stores:
     passages: PassageReader
     vectors: VectorIndex
     graph: Graph
+    contexts: Contexts
     generations: Any
     epochs: Epochs
     text_ids: Callable[[], Awaitable[set[str]]]
