@@ -103,7 +103,9 @@ class Resources:
             client = await qdrant.open_client(need(self.settings.qdrant, names.QDRANT), self.settings.qdrant_key)
             index = QdrantVectors(client=client)
             generation = await (await self.generations()).live()
-            await index.ensure_collection(generation.id, generation.model, generation.dimension, generation.also)
+            await index.ensure_collection(
+                generation.id, generation.model, generation.dimension, generation.also, lexical=generation.lexical
+            )
             return index, client.close
 
         return await self._once("vectors", build)
@@ -179,6 +181,7 @@ class Resources:
                 model=main.name,
                 dimension=main.dimension,
                 also=also,
+                lexical=embedders.lexical((main, *also), self.embedders),
                 average_length=AVERAGE_LENGTH,
                 chunker=chunking.CHUNKER,
             )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,17 @@ class Embedder(Protocol):
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Return one unit vector a passage; raise Transient."""
+
+
+@runtime_checkable
+class LexicalModel(Protocol):
+    """An embedder that says in one pass over a text its vector and how much each of its tokens counts."""
+
+    async def weigh_queries(self, texts: Sequence[str]) -> tuple[Vectors, Sequence[SparseVector]]:
+        """Return one unit vector and the token weights of each question; raise Transient."""
+
+    async def weigh_passages(self, texts: Sequence[str]) -> tuple[Vectors, Sequence[SparseVector]]:
+        """Return one unit vector and the token weights of each passage; raise Transient."""
 
 
 class LanguageModel(Protocol):
@@ -210,5 +221,10 @@ class VectorIndex(Protocol):
         Without a model by the generation's main one. Raises NoVectors for a model that the generation does not have.
         """
 
-    async def search_sparse(self, scope: Scope, vector: SparseVector, limit: int) -> list[Hit]:
-        """Return the parents with the highest BM25 score, best first."""
+    async def search_sparse(
+        self, scope: Scope, vector: SparseVector, limit: int, *, model: str | None = None
+    ) -> list[Hit]:
+        """Return the parents with the highest BM25 score, best first; with a model, by its lexical weights.
+
+        Raises NoVectors for a model whose weights the generation does not have.
+        """

@@ -12,7 +12,7 @@ from streams import settings
 from streams.adapters import e5_embedder, embedder_specs, onnx_embedder
 from streams.adapters.e5_embedder import E5Embedder
 from streams.adapters.embedder_specs import LOCAL, Spec
-from streams.adapters.flag_embedder import FlagEmbedder
+from streams.adapters.flag_embedder import FlagEmbedder, FlagLexicalEmbedder
 from streams.adapters.http_embedders.embedder import HttpEmbedder
 from streams.adapters.onnx_embedder import OnnxEmbedder
 from streams.batching import Counts
@@ -40,6 +40,7 @@ class Known:
     dimension: int
     build: Callable[[], OpenEmbedder]  # blocks while the weights are read; raises ConfigurationError
     same_as: str | None = None  # it hosts this embedder's model, and has no vectors of its own
+    lexical: bool = False  # it gives lexical weights too, to be kept
     latin_only: bool = False  # to it, a text in another script is noise
 
 
@@ -68,7 +69,9 @@ def known(file: Path | None = None) -> Mapping[str, Known]:
 
 def _described(name: str, spec: Spec) -> Known:
     build: Callable[[str, Spec], OpenEmbedder] = FlagEmbedder if spec.kind in LOCAL else HttpEmbedder
-    return Known(dimension=spec.dimension, build=partial(build, name, spec), same_as=spec.same_as)
+    if spec.lexical:
+        build = FlagLexicalEmbedder
+    return Known(dimension=spec.dimension, build=partial(build, name, spec), same_as=spec.same_as, lexical=spec.lexical)
 
 
 def build(name: str, among: Mapping[str, Known] | None = None) -> OpenEmbedder:
@@ -114,6 +117,11 @@ def wanted(
             f"{settings.EMBED_ALSO}: {twice[0]} is named twice; name each model once, beside {settings.EMBEDDER}"
         )
     return chosen, further
+
+
+def lexical(models: Sequence[Model], among: Mapping[str, Known]) -> tuple[str, ...]:
+    """Return the names of those models whose lexical weights are to be kept."""
+    return tuple(model.name for model in models if model.name in among and among[model.name].lexical)
 
 
 def _model(name: str, setting: str, among: Mapping[str, Known]) -> Model:

@@ -122,16 +122,22 @@ class MemoryGenerations:
         dimension: int,
         average_length: float,
         also: Sequence[Model] = (),
+        lexical: Sequence[str] = (),
         id: str = postgres_generations.FIRST,
         chunker: str = "",
     ) -> Generation:
         """Return the live generation, making the first one."""
         if self._live is None:
             self._live = Generation(
-                id=id, model=model, dimension=dimension, average_length=average_length, also=tuple(also)
+                id=id,
+                model=model,
+                dimension=dimension,
+                average_length=average_length,
+                also=tuple(also),
+                lexical=tuple(lexical),
             )
             self._chunker = chunker
-        postgres_generations.check(self._live, model=model, dimension=dimension, also=also)
+        postgres_generations.check(self._live, model=model, dimension=dimension, also=also, lexical=lexical)
         postgres_generations.check_chunker(self._live, self._chunker, chunker)
         return self._live
 

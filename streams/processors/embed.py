@@ -11,7 +11,7 @@ from schemas.chunks import Chunk, ChunkBatch, ChunkVectors, SparseVector, Vector
 from streams.domain import bm25, normalise
 from streams.domain.generation import Generation
 from streams.errors import Invalid, RankstreamError
-from streams.ports import Contexts, Embedder
+from streams.ports import Contexts, Embedder, LexicalModel
 from streams.processor import Processor
 from streams.processors import contexts, parts
 from streams.processors.asking import Asker
@@ -39,15 +39,19 @@ async def handle(batch: ChunkBatch, deps: Deps) -> Sequence[Outgoing]:
     # A short page's only section often reads like the page itself: equal texts are embedded once.
     whole = await _in_context(batch, chunks, deps)
     texts = list(dict.fromkeys(normalise.for_model(whole[chunk.id]) for chunk in chunks))
-    main = await _encoded(deps.embedder, texts)
-    further = {embedder.model: await _encoded(embedder, texts) for embedder in deps.also}
+    main = await _encoded(deps.embedder, texts, deps.generation)
+    further = {embedder.model: await _encoded(embedder, texts, deps.generation) for embedder in deps.also}
+    weights = {name: each.weights for name, each in {deps.embedder.model: main, **further}.items() if each.weights}
     vectors = tuple(
         ChunkVectors(
             id=chunk.id,
             level=chunk.level,
-            dense=main[normalise.for_model(whole[chunk.id])],
+            dense=main.dense[normalise.for_model(whole[chunk.id])],
             sparse=_sparse(chunk, whole[chunk.id], batch.language, deps.generation.average_length),
-            also={name: encoded[normalise.for_model(whole[chunk.id])] for name, encoded in further.items()},
+            also={name: each.dense[normalise.for_model(whole[chunk.id])] for name, each in further.items()},
+            lexical={name: of[normalise.for_model(whole[chunk.id])] for name, of in weights.items()}
+            if chunk.level == "parent"
+            else {},
         )
         for chunk in chunks
     )
@@ -69,17 +73,31 @@ def _check(embedders: Sequence[Embedder], generation: Generation) -> None:
             raise Invalid(f"{model.name} {gives}, generation {generation.id} has {model}", field="dimension")
 
 
-async def _encoded(embedder: Embedder, texts: Sequence[str]) -> dict[str, str]:
-    """Return the vector of each text as base64 of little-endian float32."""
+@dataclass(frozen=True, kw_only=True)
+class _Encoded:
+    """What a model says, by text: vectors as base64 of little-endian float32; weights where the generation has them."""
+
+    dense: Mapping[str, str]
+    weights: Mapping[str, SparseVector]
+
+
+async def _encoded(embedder: Embedder, texts: Sequence[str], generation: Generation) -> _Encoded:
     if not texts:
-        return {}
-    rows = await embedder.embed_passages(texts)
+        return _Encoded(dense={}, weights={})
+    weights: Sequence[SparseVector] = ()
+    if embedder.model in generation.lexical:
+        if not isinstance(embedder, LexicalModel):
+            raise Invalid(f"{embedder.model} gives no lexical weights, generation {generation.id} has them")
+        rows, weights = await embedder.weigh_passages(texts)
+    else:
+        rows = await embedder.embed_passages(texts)
     if rows.shape != (len(texts), embedder.dimension):
         raise Invalid(f"{embedder.model} gave vectors of shape {rows.shape} for {len(texts)} texts", field="dimension")
-    return {
+    dense = {
         text: base64.b64encode(row.astype("<f4").tobytes()).decode("ascii")
         for text, row in zip(texts, rows, strict=True)
     }
+    return _Encoded(dense=dense, weights=dict(zip(texts, weights, strict=True)) if weights else {})
 
 
 def _sparse(chunk: Chunk, text: str, language: str, average_length: float) -> SparseVector | None:

@@ -233,7 +233,7 @@ def _evidence(results: Mapping[Leg, LegResult]) -> list[str]:
         dict.fromkeys(
             each.chunk_id
             for result in results.values()
-            for found in (result.hits, result.questions, result.facts)
+            for found in (result.hits, result.questions, result.lexical, result.facts)
             for each in found
         )
     )

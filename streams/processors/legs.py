@@ -36,6 +36,7 @@ class Found:
         hits: Sequence[Hit] = (),
         *,
         questions: Sequence[Hit] = (),
+        lexical: Sequence[Hit] = (),
         skipped: str | None = None,
         fallback: str | None = None,
         model: str | None = None,
@@ -45,6 +46,7 @@ class Found:
     ) -> None:
         self.hits = tuple(hits)
         self.questions = tuple(questions)
+        self.lexical = tuple(lexical)
         self.skipped = skipped
         self.fallback = fallback
         self.model = model
@@ -66,7 +68,9 @@ def retrieval(leg: Leg, *, summary: str, search: Search, phrased: bool = True) -
             return ()
         begun = time.perf_counter()
         found = await _search_all(query, deps, search) if phrased and query.phrasings else await search(query, deps)
-        status: LegStatus = "skipped" if found.skipped else "ok" if found.hits or found.questions else "empty"
+        status: LegStatus = (
+            "skipped" if found.skipped else "ok" if found.hits or found.questions or found.lexical else "empty"
+        )
         result = LegResult(
             query_id=query.query_id,
             ticket=query.ticket,
@@ -74,6 +78,7 @@ def retrieval(leg: Leg, *, summary: str, search: Search, phrased: bool = True) -
             status=status,
             hits=found.hits,
             questions=found.questions,
+            lexical=found.lexical,
             facts=found.facts,
             reason=found.skipped or found.fallback,
             milliseconds=(time.perf_counter() - begun) * 1000,
@@ -134,10 +139,12 @@ async def _search_all(query: PreparedQuery, deps: Any, search: Search) -> Found:
     others = [each for each in all_others if found.model in (None, each.model)]
     hits = _merged([found.hits, *(each.hits for each in others)], query.candidates)
     questions = _merged([found.questions, *(each.questions for each in others)], query.candidates)
+    lexical = _merged([found.lexical, *(each.lexical for each in others)], query.candidates)
     return Found(
         hits,
         questions=questions,
-        skipped=None if hits or questions else found.skipped,
+        lexical=lexical,
+        skipped=None if hits or questions or lexical else found.skipped,
         fallback=found.fallback,
         model=found.model,
         frequencies=found.frequencies,

@@ -110,8 +110,10 @@ def stores(request: pytest.FixtureRequest) -> Stores:
 
 @pytest.fixture
 def memory_stores() -> Stores:
-    twin = MemoryStores()
+    return _twins(MemoryStores())
 
+
+def _twins(twin: MemoryStores) -> Stores:
     async def text_ids() -> set[str]:
         return set(twin.state.texts)
 
@@ -165,6 +167,28 @@ async def memory_two_models(memory_stores: Stores) -> Stores:
 async def real_two_models(pool: postgres.Pool, client: AsyncQdrantClient) -> AsyncIterator[Stores]:
     vectors = QdrantVectors(client=client, prefix=f"contract-{uuid.uuid4().hex[:12]}")
     await vectors.ensure_collection("g1", *TWO_MODELS)
+    yield _real(pool, client, vectors)
+    await client.delete_collection(vectors.collection("g1"))
+
+
+@pytest.fixture(params=["memory", "real"])
+def lexical_stores(request: pytest.FixtureRequest) -> Stores:
+    """The stores with a generation that has lexical weights, once in memory and once real."""
+    found: Stores = request.getfixturevalue(f"{request.param}_lexical_stores")
+    return found
+
+
+@pytest.fixture
+async def memory_lexical_stores() -> Stores:
+    twin = MemoryStores()
+    await twin.vectors.ensure_collection("g1", "memory-hash", 64, lexical=("memory-hash",))
+    return _twins(twin)
+
+
+@pytest.fixture
+async def real_lexical_stores(pool: postgres.Pool, client: AsyncQdrantClient) -> AsyncIterator[Stores]:
+    vectors = QdrantVectors(client=client, prefix=f"contract-{uuid.uuid4().hex[:12]}")
+    await vectors.ensure_collection("g1", "memory-hash", 64, lexical=("memory-hash",))
     yield _real(pool, client, vectors)
     await client.delete_collection(vectors.collection("g1"))
 

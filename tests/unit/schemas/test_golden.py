@@ -166,6 +166,7 @@ FULL: tuple[Message, ...] = (
                 dense="AACAPwAAAAA=",
                 sparse=SparseVector(indices=(7, 4294967295), values=(0.5, 1.25)),
                 also={"bge-small-en-v1.5": "AACAPwAAAAA="},
+                lexical={"bge-m3": SparseVector(indices=(6, 250001), values=(0.25, 0.5))},
             ),
             ChunkVectors(id=CHILD, level="child", dense="AACAPwAAAAA=", sparse=None),
         ),
@@ -209,6 +210,7 @@ FULL: tuple[Message, ...] = (
         status="ok",
         hits=(Hit(chunk_id=CHILD, score=0.78), Hit(chunk_id=PARENT, score=0.5)),
         questions=(Hit(chunk_id=CHILD, score=0.91),),
+        lexical=(Hit(chunk_id=PARENT, score=0.21),),
         facts=(Fact(subject="annual plan", label="includes", object="API", chunk_id=PARENT, score=0.5),),
         reason="1 of 2 vectors",
         milliseconds=9.1,
@@ -333,7 +335,7 @@ def test_whatever_is_optional_may_be_left_out_and_takes_its_default(message: Mes
 
 @pytest.mark.parametrize("message", FULL, ids=lambda message: type(message).__name__)
 def test_fields_that_a_later_release_adds_are_ignored(message: Message) -> None:
-    free = ("metadata", "legs", "skipped", "signals", "also")  # maps whose keys are data
+    free = ("metadata", "legs", "skipped", "signals", "also", "lexical")  # maps whose keys are data
 
     def extended(value: Any, more: bool = True) -> Any:
         if isinstance(value, dict):
