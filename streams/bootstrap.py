@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 from streams import settings as names
@@ -321,7 +322,7 @@ async def _fuse(of: Resources) -> fuse.Deps:
         profiles=of.profiles,
         weights=profiles.weights(of.settings.profiles),
         in_context=of.settings.chunk_context in ("reranker", "both"),
-        reads=embedders.reads,
+        reads=partial(embedders.reads, among=of.embedders),
         clock=time.time,
         reranker=of.reranker_name,
         answers=None if answers is None else AnswerKeeper(answers=answers, clock=time.time),

@@ -36,7 +36,7 @@ class Spec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     kind: Kind
     model: Text  # what the hub or the provider calls it, or a folder: /path, ./path (from the file's folder), ~/path
     dimension: Annotated[int, msgspec.Meta(ge=1, le=65_536)]
-    languages: tuple[str, ...] = ()  # for readers
+    languages: tuple[str, ...] = ()  # ISO 639-1 codes: questions in other scripts it does not read; else for readers
     max_tokens: Annotated[int, msgspec.Meta(ge=8, le=1_000_000)] = 512  # of a text; what is longer is cut
     batch: Annotated[int, msgspec.Meta(ge=1, le=2_048)] = 32  # texts at once
     query_instruction: str = ""  # written before a question

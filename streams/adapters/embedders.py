@@ -16,7 +16,7 @@ from streams.adapters.flag_embedder import FlagEmbedder, FlagLexicalEmbedder
 from streams.adapters.http_embedders.embedder import HttpEmbedder
 from streams.adapters.onnx_embedder import OnnxEmbedder
 from streams.batching import Counts
-from streams.domain import stems
+from streams.domain import scripts
 from streams.domain.generation import Generation, Model
 from streams.errors import ConfigurationError
 from streams.ports import Embedder
@@ -41,11 +41,11 @@ class Known:
     build: Callable[[], OpenEmbedder]  # blocks while the weights are read; raises ConfigurationError
     same_as: str | None = None  # it hosts this embedder's model, and has no vectors of its own
     lexical: bool = False  # it gives lexical weights too, to be kept
-    latin_only: bool = False  # to it, a text in another script is noise
+    languages: tuple[str, ...] = ()  # it was made for; to it, a text in another script is noise; empty: reads all
 
 
 BUILT_IN: Mapping[str, Known] = {
-    onnx_embedder.MODEL: Known(dimension=onnx_embedder.DIMENSION, build=OnnxEmbedder, latin_only=True),
+    onnx_embedder.MODEL: Known(dimension=onnx_embedder.DIMENSION, build=OnnxEmbedder, languages=("en",)),
     e5_embedder.MODEL: Known(dimension=e5_embedder.DIMENSION, build=E5Embedder),
 }
 DEFAULT = onnx_embedder.MODEL
@@ -71,7 +71,13 @@ def _described(name: str, spec: Spec) -> Known:
     build: Callable[[str, Spec], OpenEmbedder] = FlagEmbedder if spec.kind in LOCAL else HttpEmbedder
     if spec.lexical:
         build = FlagLexicalEmbedder
-    return Known(dimension=spec.dimension, build=partial(build, name, spec), same_as=spec.same_as, lexical=spec.lexical)
+    return Known(
+        dimension=spec.dimension,
+        build=partial(build, name, spec),
+        same_as=spec.same_as,
+        lexical=spec.lexical,
+        languages=spec.languages,
+    )
 
 
 def build(name: str, among: Mapping[str, Known] | None = None) -> OpenEmbedder:
@@ -84,10 +90,10 @@ def stand_ins(name: str, among: Mapping[str, Known]) -> tuple[str, ...]:
     return tuple(sorted(other for other, each in among.items() if each.same_as == name))
 
 
-def reads(name: str, language: str) -> bool:
-    """Tell whether an embedder was made for texts of a language; one that is not known here reads all."""
-    found = BUILT_IN.get(name)
-    return found is None or not found.latin_only or stems.in_latin_script(language)
+def reads(name: str, language: str, among: Mapping[str, Known] = BUILT_IN) -> bool:
+    """Tell whether an embedder reads the script of a language; one that is not known here reads all."""
+    found = among.get(name)
+    return found is None or scripts.reads(found.languages, language)
 
 
 def wanted(

@@ -118,6 +118,15 @@ def test_a_file_that_is_not_there_is_named_with_its_setting(tmp_path: Path) -> N
     assert settings.given({"RANKSTREAM_MODELS": ""}).models is None
 
 
+def test_what_a_file_says_of_languages_is_what_an_embedder_reads(tmp_path: Path) -> None:
+    found = embedders.known(written(tmp_path, LOCAL + 'languages = ["ru", "el"]\n'))
+    assert [embedders.reads("mini", each, found) for each in ("ru", "uk", "el", "en", "zh")] == [True] * 3 + [False] * 2
+    assert not embedders.reads("bge-small-en-v1.5", "ru", found)
+    assert embedders.reads("bge-small-en-v1.5", "de", found)
+    assert embedders.reads("bge-m3", "zh", found)
+    assert embedders.reads("no-longer-known", "ru", found)
+
+
 def test_whose_lexical_weights_are_kept_is_said_in_the_file(tmp_path: Path) -> None:
     m3 = '[embedders.mine]\nkind = "bge-m3"\nmodel = "acme/m3"\ndimension = 8\nlexical = true\n'
     found = embedders.known(written(tmp_path, LOCAL + m3))
