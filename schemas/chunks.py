@@ -51,7 +51,7 @@ class ChunkBatch(Part, tag=True, frozen=True, kw_only=True):
 
 
 class SparseVector(Value, frozen=True, kw_only=True):
-    """Term weights by hashed term; `indices` ascend and do not repeat."""
+    """Weights by hashed term, or by a model's token; `indices` ascend and do not repeat."""
 
     indices: tuple[int, ...]
     values: tuple[float, ...]
@@ -65,6 +65,7 @@ class ChunkVectors(Value, frozen=True, kw_only=True):
     dense: str  # base64 of little-endian float32
     sparse: SparseVector | None  # parents only
     also: dict[str, str] = {}  # the same chunk by further models: name to base64
+    lexical: dict[str, SparseVector] = {}  # by model: how much each of its tokens counts; parents only
 
 
 class VectorBatch(Part, tag=True, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ class Candidate(Value, frozen=True, kw_only=True):
 
     passage: Passage
     text: str | None = None  # what the reranker reads, where the passage shows less of it
+    context: str | None = None  # where it stands in its document; read with it, and never shown
 
 
 class Fused(Message, tag=True, rename={"schema_version": "version"}, frozen=True, kw_only=True):

@@ -136,6 +136,7 @@ class LegResult(Message, tag=True, rename={"schema_version": "version"}, frozen=
     status: LegStatus
     hits: tuple[Hit, ...] = ()
     questions: tuple[Hit, ...] = ()  # of the dense leg: Q&A pairs by their question alone
+    lexical: tuple[Hit, ...] = ()  # of the dense leg: passages by its model's lexical weights
     facts: tuple[Fact, ...] = ()  # of the graph leg
     overviews: tuple[Overview, ...] = ()  # of the graph leg, for a broad question
     reason: str | None = None

@@ -6,12 +6,14 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 from streams import settings as names
 from streams.adapters import embedders, postgres, profiles, qdrant, redis_answers, rerankers
 from streams.adapters.cached_generations import CachedGenerations
 from streams.adapters.chat import ChatModel
+from streams.adapters.contexts import PostgresContexts
 from streams.adapters.embedders import OpenEmbedder
 from streams.adapters.flag_reranker import FlagReranker
 from streams.adapters.graph import PostgresGraph
@@ -28,6 +30,7 @@ from streams.domain import chunking
 from streams.ports import Embedder, Reranker
 from streams.processor import Processor
 from streams.processors import (
+    add_context,
     chunk,
     embed,
     extract,
@@ -105,7 +108,9 @@ class Resources:
             client = await qdrant.open_client(need(self.settings.qdrant, names.QDRANT), self.settings.qdrant_key)
             index = QdrantVectors(client=client)
             generation = await (await self.generations()).live()
-            await index.ensure_collection(generation.id, generation.model, generation.dimension, generation.also)
+            await index.ensure_collection(
+                generation.id, generation.model, generation.dimension, generation.also, lexical=generation.lexical
+            )
             return index, client.close
 
         return await self._once("vectors", build)
@@ -181,6 +186,7 @@ class Resources:
                 model=main.name,
                 dimension=main.dimension,
                 also=also,
+                lexical=embedders.lexical((main, *also), self.embedders),
                 average_length=AVERAGE_LENGTH,
                 chunker=chunking.CHUNKER,
             )
@@ -227,9 +233,13 @@ async def _chunk(of: Resources) -> chunk.Deps:
 
 async def _embed(of: Resources) -> embed.Deps:
     generation = await (await of.generations()).live()
-    asker = await of.asker("ingest") if of.settings.chunk_context == "vectors" else None
+    mode = of.settings.chunk_context
     return embed.Deps(
-        embedder=await of.embedder(), also=await of.further_embedders(), generation=generation, asker=asker
+        embedder=await of.embedder(),
+        also=await of.further_embedders(),
+        generation=generation,
+        asker=await of.asker("ingest") if mode in ("vectors", "both") else None,
+        contexts=PostgresContexts(pool=await of.pool("writes")) if mode == "both" else None,
     )
 
 
@@ -239,6 +249,11 @@ async def _index_vectors(of: Resources) -> index_vectors.Deps:
 
 async def _index_text(of: Resources) -> index_text.Deps:
     return index_text.Deps(texts=PostgresTextIndex(pool=await of.pool("writes")))
+
+
+async def _add_context(of: Resources) -> add_context.Deps:
+    asker = await of.asker("ingest") if of.settings.chunk_context == "reranker" else None
+    return add_context.Deps(contexts=PostgresContexts(pool=await of.pool("writes")), asker=asker)
 
 
 async def _extract(of: Resources) -> extract.Deps:
@@ -322,7 +337,8 @@ async def _fuse(of: Resources) -> fuse.Deps:
         pinned=passages,
         profiles=of.profiles,
         weights=profiles.weights(of.settings.profiles),
-        reads=embedders.reads,
+        in_context=of.settings.chunk_context in ("reranker", "both"),
+        reads=partial(embedders.reads, among=of.embedders),
         clock=time.time,
         reranker=of.reranker_name,
         answers=None if answers is None else AnswerKeeper(answers=answers, clock=time.time),
@@ -345,6 +361,7 @@ _DEPS: Mapping[str, Callable[[Resources], Awaitable[Any]]] = {
     "embed": _embed,
     "index-vectors": _index_vectors,
     "index-text": _index_text,
+    "add-context": _add_context,
     "extract": _extract,
     "index-graph": _index_graph,
     "publish-version": _publish_version,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,17 @@ class Embedder(Protocol):
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Return one unit vector a passage; raise Transient."""
+
+
+@runtime_checkable
+class LexicalModel(Protocol):
+    """An embedder that says in one pass over a text its vector and how much each of its tokens counts."""
+
+    async def weigh_queries(self, texts: Sequence[str]) -> tuple[Vectors, Sequence[SparseVector]]:
+        """Return one unit vector and the token weights of each question; raise Transient."""
+
+    async def weigh_passages(self, texts: Sequence[str]) -> tuple[Vectors, Sequence[SparseVector]]:
+        """Return one unit vector and the token weights of each passage; raise Transient."""
 
 
 class LanguageModel(Protocol):
@@ -165,6 +176,16 @@ class Overviews(Protocol):
         """
 
 
+class Contexts(Protocol):
+    """Where passages stand in their documents, as a language model says. Advisory. Raises StoreUnavailable."""
+
+    async def read(self, tenant: str, chunk_ids: Sequence[str]) -> Mapping[str, str]:
+        """Return what is kept, by chunk id; empty where a model was asked and nothing was believed."""
+
+    async def write(self, key: DocKey, generation: str, contexts: Mapping[str, str]) -> None:
+        """Keep contexts of the passages that a kept version has; what is there stays as it is."""
+
+
 class PassageReader(Protocol):
     """Reads live text: the fence at fusion. Raises StoreUnavailable."""
 
@@ -240,5 +261,10 @@ class VectorIndex(Protocol):
         Without a model by the generation's main one. Raises NoVectors for a model that the generation does not have.
         """
 
-    async def search_sparse(self, scope: Scope, vector: SparseVector, limit: int) -> list[Hit]:
-        """Return the parents with the highest BM25 score, best first."""
+    async def search_sparse(
+        self, scope: Scope, vector: SparseVector, limit: int, *, model: str | None = None
+    ) -> list[Hit]:
+        """Return the parents with the highest BM25 score, best first; with a model, by its lexical weights.
+
+        Raises NoVectors for a model whose weights the generation does not have.
+        """

@@ -66,8 +66,8 @@ class Settings:
     embed_also: tuple[str, ...] | None = None  # further ones; None: those of the live generation, or none
     llm: Llm | None = None  # None: no option that needs one is available
     graph_llm: bool = False  # entities and relations by the language model instead of by rules
-    chunk_context: str = "none"  # what gets the context that a language model says of a chunk: none or vectors
     health: tuple[str, int] | None = None  # host and port of /livez and /readyz; None: not served
+    chunk_context: str = "none"  # what gets the context of a chunk: none, vectors, reranker or both
     reranker: str | None = None  # a hub name or a folder, or `llm`; None: nothing is reranked
 
 
@@ -96,8 +96,8 @@ def given(environment: Mapping[str, str] | None = None) -> Settings:
         embed_also=_names(environment, EMBED_ALSO),
         llm=_llm(environment),
         graph_llm=_choice(environment, GRAPH_LLM, ("off", "on")) == "on",
-        chunk_context=_choice(environment, CHUNK_CONTEXT, ("none", "vectors")),
         health=_address(environment, HEALTH),
+        chunk_context=_choice(environment, CHUNK_CONTEXT, ("none", "vectors", "reranker", "both")),
         reranker=_unless_none(environment, RERANKER),
     )
 

@@ -1,15 +1,15 @@
-"""Dense vectors as messages carry them, checked against what an index was made for."""
+"""Vectors as messages carry them, checked against what an index was made for."""
 
 from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from schemas.chunks import ChunkVectors, VectorBatch
+from schemas.chunks import ChunkVectors, SparseVector, VectorBatch
 from streams.domain.generation import Model
 from streams.errors import Invalid
 
@@ -40,6 +40,18 @@ def rows(vectors: ChunkVectors, batch: VectorBatch, made: Sequence[Model]) -> di
         if not np.isfinite(row).all():
             raise Invalid(f"chunk {vectors.id} has a vector of {name} that is not finite", field="vectors.dense")
     return found
+
+
+def weighed(vectors: ChunkVectors, wanted: Collection[str]) -> Mapping[str, SparseVector]:
+    """Return a chunk's lexical weights by model; raise Invalid unless a parent has those of the `wanted` models."""
+    given, expected = set(vectors.lexical), set(wanted) if vectors.level == "parent" else set()
+    if given != expected:
+        has, wants = (" and ".join(sorted(names)) or "no model" for names in (given, expected))
+        raise Invalid(
+            f"chunk {vectors.id} has lexical weights of {has}, the index holds those of {wants}",
+            field="vectors.lexical",
+        )
+    return vectors.lexical
 
 
 def listed(models: Sequence[Model] | set[Model]) -> str:

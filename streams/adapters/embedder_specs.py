@@ -18,7 +18,8 @@ from streams.errors import ConfigurationError
 
 Kind = Literal["flag", "bge-m3", "openai", "gemini", "cloudflare"]
 LOCAL = ("flag", "bge-m3")
-OF_LOCAL = {"pooling", "device", "threads"}
+OF_LOCAL = {"pooling", "device", "threads", "lexical"}
+OF_M3 = {"lexical"}
 OF_HTTP = {"url", "key_env", "key_file", "timeout", "query_timeout", "attempts", "request_tokens"}
 OF_HTTP |= {"options", "query_options", "passage_options", "same_as"}
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -35,7 +36,7 @@ class Spec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     kind: Kind
     model: Text  # what the hub or the provider calls it, or a folder: /path, ./path (from the file's folder), ~/path
     dimension: Annotated[int, msgspec.Meta(ge=1, le=65_536)]
-    languages: tuple[str, ...] = ()  # for readers
+    languages: tuple[str, ...] = ()  # ISO 639-1 codes: questions in other scripts it does not read; else for readers
     max_tokens: Annotated[int, msgspec.Meta(ge=8, le=1_000_000)] = 512  # of a text; what is longer is cut
     batch: Annotated[int, msgspec.Meta(ge=1, le=2_048)] = 32  # texts at once
     query_instruction: str = ""  # written before a question
@@ -45,6 +46,7 @@ class Spec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     pooling: Literal["cls", "mean"] = "cls"
     device: str | None = None  # absent: a GPU where there is one
     threads: Count | None = None  # of the CPU; absent: up to four
+    lexical: bool = False  # of bge-m3: its lexical weights are kept and searched as well
 
     # A model of a provider
     url: str | None = None
@@ -132,7 +134,8 @@ def _spec(where: str, name: str, table: object, folder: Path) -> Spec:
         spec = msgspec.convert(table, Spec)
     except msgspec.ValidationError as error:
         raise ConfigurationError(f"{where}{_wording(str(error))}") from error
-    for field in sorted(set(table) & (OF_HTTP if spec.kind in LOCAL else OF_LOCAL)):
+    useless = OF_HTTP if spec.kind in LOCAL else OF_LOCAL
+    for field in sorted(set(table) & (useless | (OF_M3 if spec.kind != "bge-m3" else set()))):
         raise ConfigurationError(f"{where}.{field}: is of no use with kind {spec.kind!r}; remove it")
     if spec.key_env is not None and spec.key_file is not None:
         raise ConfigurationError(f"{where}.key_file: the key is in key_env already; name one of them")

@@ -12,11 +12,11 @@ from streams import settings
 from streams.adapters import e5_embedder, embedder_specs, onnx_embedder
 from streams.adapters.e5_embedder import E5Embedder
 from streams.adapters.embedder_specs import LOCAL, Spec
-from streams.adapters.flag_embedder import FlagEmbedder
+from streams.adapters.flag_embedder import FlagEmbedder, FlagLexicalEmbedder
 from streams.adapters.http_embedders.embedder import HttpEmbedder
 from streams.adapters.onnx_embedder import OnnxEmbedder
 from streams.batching import Counts
-from streams.domain import stems
+from streams.domain import scripts
 from streams.domain.generation import Generation, Model
 from streams.errors import ConfigurationError
 from streams.ports import Embedder
@@ -40,11 +40,12 @@ class Known:
     dimension: int
     build: Callable[[], OpenEmbedder]  # blocks while the weights are read; raises ConfigurationError
     same_as: str | None = None  # it hosts this embedder's model, and has no vectors of its own
-    latin_only: bool = False  # to it, a text in another script is noise
+    lexical: bool = False  # it gives lexical weights too, to be kept
+    languages: tuple[str, ...] = ()  # it was made for; to it, a text in another script is noise; empty: reads all
 
 
 BUILT_IN: Mapping[str, Known] = {
-    onnx_embedder.MODEL: Known(dimension=onnx_embedder.DIMENSION, build=OnnxEmbedder, latin_only=True),
+    onnx_embedder.MODEL: Known(dimension=onnx_embedder.DIMENSION, build=OnnxEmbedder, languages=("en",)),
     e5_embedder.MODEL: Known(dimension=e5_embedder.DIMENSION, build=E5Embedder),
 }
 DEFAULT = onnx_embedder.MODEL
@@ -68,7 +69,15 @@ def known(file: Path | None = None) -> Mapping[str, Known]:
 
 def _described(name: str, spec: Spec) -> Known:
     build: Callable[[str, Spec], OpenEmbedder] = FlagEmbedder if spec.kind in LOCAL else HttpEmbedder
-    return Known(dimension=spec.dimension, build=partial(build, name, spec), same_as=spec.same_as)
+    if spec.lexical:
+        build = FlagLexicalEmbedder
+    return Known(
+        dimension=spec.dimension,
+        build=partial(build, name, spec),
+        same_as=spec.same_as,
+        lexical=spec.lexical,
+        languages=spec.languages,
+    )
 
 
 def build(name: str, among: Mapping[str, Known] | None = None) -> OpenEmbedder:
@@ -81,10 +90,10 @@ def stand_ins(name: str, among: Mapping[str, Known]) -> tuple[str, ...]:
     return tuple(sorted(other for other, each in among.items() if each.same_as == name))
 
 
-def reads(name: str, language: str) -> bool:
-    """Tell whether an embedder was made for texts of a language; one that is not known here reads all."""
-    found = BUILT_IN.get(name)
-    return found is None or not found.latin_only or stems.in_latin_script(language)
+def reads(name: str, language: str, among: Mapping[str, Known] = BUILT_IN) -> bool:
+    """Tell whether an embedder reads the script of a language; one that is not known here reads all."""
+    found = among.get(name)
+    return found is None or scripts.reads(found.languages, language)
 
 
 def wanted(
@@ -114,6 +123,11 @@ def wanted(
             f"{settings.EMBED_ALSO}: {twice[0]} is named twice; name each model once, beside {settings.EMBEDDER}"
         )
     return chosen, further
+
+
+def lexical(models: Sequence[Model], among: Mapping[str, Known]) -> tuple[str, ...]:
+    """Return the names of those models whose lexical weights are to be kept."""
+    return tuple(model.name for model in models if model.name in among and among[model.name].lexical)
 
 
 def _model(name: str, setting: str, among: Mapping[str, Known]) -> Model:

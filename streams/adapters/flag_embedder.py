@@ -1,4 +1,4 @@
-"""FlagEmbedding's models in this process: any encoder with cls or mean pooling, and BGE-M3's dense vectors.
+"""FlagEmbedding's models in this process: any encoder with cls or mean pooling, and BGE-M3 with its lexical weights.
 
 Xiao et al., "C-Pack" (2023), https://arxiv.org/abs/2309.07597; Chen et al., "BGE M3-Embedding" (2024),
 https://arxiv.org/abs/2402.03216. Code: https://github.com/FlagOpen/FlagEmbedding. Weights come from a folder or, by
@@ -14,19 +14,33 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from schemas.chunks import SparseVector
 from streams.adapters.batched_embedder import BatchedEmbedder
 from streams.adapters.embedder_specs import Spec
-from streams.domain import buckets
+from streams.batching import Run
+from streams.domain import buckets, lexical
 from streams.errors import ConfigurationError
 from streams.ports import Vectors
 
 INSTALL = "pip install 'rankstream[bge]'"
 PADDED = 16_384  # tokens of a batch, padding included
+
+
+@dataclass(frozen=True, kw_only=True)
+class Whole:
+    """What BGE-M3 says of a text in one pass."""
+
+    unit: Vectors  # shape (dimension,)
+    weights: SparseVector  # by token
+
+
+Forward = Callable[[Sequence[Sequence[int]]], Vectors]  # token ids of a batch to a row a text
 
 
 class FlagEncoder:
@@ -58,6 +72,9 @@ class FlagEncoder:
         self._workers = ThreadPoolExecutor(threads if self.device == "cpu" else 1, "flag")
         self._tokenizing = threading.Lock()  # its limits are state of the tokenizer
         self._longest = min(spec.max_tokens, _positions(self._flag, spec.max_tokens))
+        # As the library has it, these tokens say nothing.
+        ids = (getattr(self._flag.tokenizer, f"{name}_token_id") for name in ("cls", "eos", "pad", "unk"))
+        self._silent = frozenset(number for number in ids if number is not None)
         dimension = self._vectors(["a"]).shape[1]
         if dimension != spec.dimension:
             raise ConfigurationError(
@@ -74,37 +91,62 @@ class FlagEncoder:
         """Return unit vectors of passages, shape (texts, dimension)."""
         return self._vectors([self._spec.passage_instruction + text for text in texts], run=self._workers.map)
 
+    def weighed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Return a vector and lexical weights a question, as `Whole`: an array of objects, shape (texts, 1)."""
+        return self._all([self._spec.query_instruction + text for text in texts], self._whole, map)
+
+    def weighed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Return the same of passages."""
+        return self._all([self._spec.passage_instruction + text for text in texts], self._whole, self._workers.map)
+
     def close(self) -> None:
         """Give the workers back."""
         self._workers.shutdown(wait=False, cancel_futures=True)
 
     def _vectors(self, texts: Sequence[str], run: Callable[..., Iterator[Vectors]] = map) -> Vectors:
-        if not texts:
-            return np.empty((0, self._spec.dimension), dtype=np.float32)
+        return self._all(texts, self._forward, run) if texts else np.empty((0, self._spec.dimension), dtype=np.float32)
+
+    def _all(self, texts: Sequence[str], forward: Forward, run: Callable[..., Iterator[Vectors]]) -> Vectors:
+        """Return what `forward` makes of each text, in their order; batches hold texts of like length."""
         with self._tokenizing:
             ids = self._flag.tokenizer(list(texts), truncation=True, max_length=self._longest)["input_ids"]
         batches = list(buckets.by_length(list(map(len, ids)), self._spec.batch, most=PADDED))
-        found = run(self._forward, [[ids[number] for number in numbers] for numbers in batches])
+        found = run(forward, [[ids[number] for number in numbers] for numbers in batches])
         vectors = np.concatenate(list(found))
         vectors[np.concatenate(batches)] = vectors.copy()
         return vectors
 
     def _forward(self, ids: Sequence[Sequence[int]]) -> Vectors:
+        with self._torch.inference_mode():
+            given = self._given(ids)
+            if self._spec.kind == "bge-m3":
+                pooled = self._flag.model(given, return_dense=True, return_sparse=False, return_colbert_vecs=False)
+                return self._unit(pooled["dense_vecs"])
+            hidden = self._flag.model(**given, return_dict=True).last_hidden_state
+            return self._unit(self._flag.pooling(hidden, given["attention_mask"]))
+
+    def _whole(self, ids: Sequence[Sequence[int]]) -> Vectors:
+        with self._torch.inference_mode():
+            found = self._flag.model(self._given(ids), return_dense=True, return_sparse=True, return_colbert_vecs=False)
+            units, weights = self._unit(found["dense_vecs"]), found["sparse_vecs"].squeeze(-1).float().cpu().tolist()
+        rows = np.empty((len(ids), 1), dtype=object)
+        for number, (tokens, unit, of) in enumerate(zip(ids, units, weights, strict=True)):
+            vector = lexical.heaviest(zip(tokens, of, strict=False), without=self._silent)  # padding comes last
+            rows[number, 0] = Whole(unit=unit, weights=vector)
+        return cast(Vectors, rows)
+
+    def _unit(self, pooled: Any) -> Vectors:
+        unit: Vectors = self._torch.nn.functional.normalize(pooled.float(), dim=-1).cpu().numpy()
+        return unit
+
+    def _given(self, ids: Sequence[Sequence[int]]) -> dict[str, Any]:
         torch, longest = self._torch, max(map(len, ids))
         if self.device == "cpu":
             torch.set_num_threads(1)  # the setting is the calling thread's
         padding = self._flag.tokenizer.pad_token_id or 0
         tokens = torch.tensor([[*each, *[padding] * (longest - len(each))] for each in ids], device=self.device)
         mask = torch.tensor([[1] * len(each) + [0] * (longest - len(each)) for each in ids], device=self.device)
-        given = {"input_ids": tokens, "attention_mask": mask}
-        with torch.inference_mode():
-            if self._spec.kind == "bge-m3":
-                found = self._flag.model(given, return_dense=True, return_sparse=False, return_colbert_vecs=False)
-                pooled = found["dense_vecs"]
-            else:
-                pooled = self._flag.pooling(self._flag.model(**given, return_dict=True).last_hidden_state, mask)
-            unit: Vectors = torch.nn.functional.normalize(pooled.float(), dim=-1).cpu().numpy()
-        return unit
+        return {"input_ids": tokens, "attention_mask": mask}
 
 
 def _positions(flag: Any, default: int) -> int:
@@ -121,10 +163,44 @@ class FlagEmbedder(BatchedEmbedder):
 
     def __init__(self, name: str, spec: Spec) -> None:
         self._encoder = FlagEncoder(name, spec)
-        run = self._encoder
-        super().__init__(model=name, dimension=spec.dimension, queries=run.queries, passages=run.passages)
+        queries, passages = self._runs()
+        super().__init__(model=name, dimension=spec.dimension, queries=queries, passages=passages)
+
+    def _runs(self) -> tuple[Run, Run]:
+        return self._encoder.queries, self._encoder.passages
 
     async def close(self) -> None:
         """Give the threads back."""
         await super().close()
         self._encoder.close()
+
+
+class FlagLexicalEmbedder(FlagEmbedder):
+    """The Embedder and LexicalModel ports over BGE-M3: one pass over a text gives both."""
+
+    def _runs(self) -> tuple[Run, Run]:
+        return self._encoder.weighed_queries, self._encoder.weighed_passages
+
+    async def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Return one unit vector a question."""
+        return (await self.weigh_queries(texts))[0]
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Return one unit vector a passage."""
+        return (await self.weigh_passages(texts))[0]
+
+    async def weigh_queries(self, texts: Sequence[str]) -> tuple[Vectors, Sequence[SparseVector]]:
+        """Return one unit vector and the token weights of each question."""
+        return self._parted(await super().embed_queries(texts)) if texts else self._none()
+
+    async def weigh_passages(self, texts: Sequence[str]) -> tuple[Vectors, Sequence[SparseVector]]:
+        """Return one unit vector and the token weights of each passage."""
+        return self._parted(await super().embed_passages(texts)) if texts else self._none()
+
+    def _none(self) -> tuple[Vectors, Sequence[SparseVector]]:
+        return np.empty((0, self.dimension), dtype=np.float32), []
+
+    @staticmethod
+    def _parted(rows: Vectors) -> tuple[Vectors, Sequence[SparseVector]]:
+        whole = cast(list[Whole], rows[:, 0].tolist())
+        return np.stack([each.unit for each in whole]), [each.weights for each in whole]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from streams.adapters.memory_answers import MemoryAnswers
+from streams.adapters.memory_contexts import MemoryContexts
 from streams.adapters.memory_epochs import MemoryEpochs
 from streams.adapters.memory_graph import MemoryGraph
 from streams.adapters.memory_overviews import MemoryOutlines, MemoryOverviews
@@ -13,6 +14,7 @@ from streams.adapters.memory_versions import MemoryGenerations, MemoryVersions
 
 __all__ = [
     "MemoryAnswers",
+    "MemoryContexts",
     "MemoryEmbedder",
     "MemoryEpochs",
     "MemoryGenerations",
@@ -40,6 +42,7 @@ class MemoryStores:
         self.graph = MemoryGraph(self.state)
         self.outlines = MemoryOutlines(self.state)
         self.overviews = MemoryOverviews(self.state)
+        self.contexts = MemoryContexts(self.state)
         self.vectors = MemoryVectors()
         self.epochs = MemoryEpochs(self.state)
         self.answers = MemoryAnswers()

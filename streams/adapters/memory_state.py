@@ -71,6 +71,7 @@ class State:
     deletions: dict[DocKey, int] = field(default_factory=dict)
     texts: dict[str, TextRow] = field(default_factory=dict)
     kinds: dict[str, Kind] = field(default_factory=dict)  # of the texts
+    contexts: dict[str, tuple[str, str]] = field(default_factory=dict)  # tenant and context, by chunk id
     graph: dict[str, ChunkGraph] = field(default_factory=dict)  # by chunk id
     overviews: dict[tuple[str, str, str], Made] = field(default_factory=dict)  # by tenant, generation, hash
     epochs: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))

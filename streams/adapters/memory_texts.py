@@ -102,6 +102,7 @@ class MemoryPassages:
                 uri=version.change.uri,
                 trust=version.change.trust,
                 language=version.language,
+                context=self._state.contexts.get(chunk.parent_id, ("", ""))[1],
                 evidence_body=texts[chunk.id].body if chunk.level == "child" else "",
                 terms=found_terms(terms, texts[chunk.parent_id].lexemes),
             )

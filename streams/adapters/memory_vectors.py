@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from schemas.chunks import Level, SparseVector, VectorBatch
 from schemas.queries import Hit
-from streams.adapters.dense_vectors import listed, rows
+from streams.adapters.dense_vectors import listed, rows, weighed
 from streams.domain.generation import Model
 from streams.domain.scope import Scope
 from streams.errors import ConfigurationError, NoVectors
@@ -28,6 +28,7 @@ class Point:
 
     dense: dict[str, NDArray[np.float32]]  # of unit length, by model
     sparse: dict[int, float]
+    lexical: dict[str, dict[int, float]]  # by model
     batch: VectorBatch  # without its vectors
     level: Level
     agents: tuple[str, ...]
@@ -42,13 +43,22 @@ class MemoryVectors:
 
     def __init__(self) -> None:
         self._made: dict[str, tuple[Model, ...]] = {}  # by generation; the main one first
+        self._lexical: dict[str, tuple[str, ...]] = {}  # by generation
         self._points: dict[str, dict[str, Point]] = {}  # by generation, by chunk id
 
     def ids(self, generation: str) -> set[str]:
         """Return the chunks that have vectors."""
         return set(self._points.get(generation, {}))
 
-    async def ensure_collection(self, generation: str, model: str, dimension: int, also: Sequence[Model] = ()) -> None:
+    async def ensure_collection(
+        self,
+        generation: str,
+        model: str,
+        dimension: int,
+        also: Sequence[Model] = (),
+        *,
+        lexical: Sequence[str] = (),
+    ) -> None:
         """Make room for a generation; raise ConfigurationError when it has other vectors."""
         wanted = (Model(name=model, dimension=dimension), *also)
         made = self._made.setdefault(generation, wanted)
@@ -56,17 +66,24 @@ class MemoryVectors:
             raise ConfigurationError(
                 f"embedder: {listed(wanted)} does not fit generation {generation}, which has {listed(made)}"
             )
+        if set(self._lexical.setdefault(generation, tuple(lexical))) != set(lexical):
+            raise ConfigurationError(
+                f"embedder: lexical weights of {', '.join(lexical) or 'no model'} do not fit generation {generation}"
+            )
 
     async def upsert(self, batch: VectorBatch) -> None:
         """Write the vectors of a batch; raise Invalid, with nothing written, when one of them has the wrong shape."""
         first = (Model(name=batch.model, dimension=batch.dimension),)
         made = self._made.setdefault(batch.generation, first)
         dense = [rows(vectors, batch, made) for vectors in batch.vectors]
-        for vectors, each in zip(batch.vectors, dense, strict=True):
+        kept = self._lexical.get(batch.generation, ())
+        lexical = [weighed(vectors, kept) for vectors in batch.vectors]
+        for vectors, each, weights in zip(batch.vectors, dense, lexical, strict=True):
             sparse = vectors.sparse
             self._points.setdefault(batch.generation, {})[vectors.id] = Point(
                 dense={name: row / (np.linalg.norm(row) or 1) for name, row in each.items()},
-                sparse=dict(zip(sparse.indices, sparse.values, strict=True)) if sparse else {},
+                sparse=_by_index(sparse),
+                lexical={name: _by_index(of) for name, of in weights.items()},
                 batch=batch,
                 level=vectors.level,
                 agents=batch.agents,
@@ -103,8 +120,18 @@ class MemoryVectors:
         }
         return _best(scores, limit)
 
-    async def search_sparse(self, scope: Scope, vector: SparseVector, limit: int) -> list[Hit]:
-        """Return the parents that share a term with the vector; the inverse frequency is the tenant's."""
+    async def search_sparse(
+        self, scope: Scope, vector: SparseVector, limit: int, *, model: str | None = None
+    ) -> list[Hit]:
+        """Return the parents that share a term with the vector; of BM25 the inverse frequency is the tenant's."""
+        if model is not None:
+            if model not in self._lexical.get(scope.generation, ()):
+                raise NoVectors(model, scope.generation)
+            given = _by_index(vector)
+            found = {chunk_id: point.lexical.get(model, {}) for chunk_id, point in self._visible(scope).items()}
+            return _best(
+                {chunk_id: _product(given, has) for chunk_id, has in found.items() if given.keys() & has}, limit
+            )
         points = self._points.get(scope.generation, {}).values()
         corpus = [point.sparse for point in points if point.sparse and point.batch.tenant == scope.tenant]
         weights = {}
@@ -153,6 +180,14 @@ class MemoryEmbedder:
                 row[0] = 1
         unit: Vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
         return unit
+
+
+def _by_index(vector: SparseVector | None) -> dict[int, float]:
+    return dict(zip(vector.indices, vector.values, strict=True)) if vector else {}
+
+
+def _product(one: dict[int, float], other: dict[int, float]) -> float:
+    return sum(weight * other[index] for index, weight in one.items() if index in other)
 
 
 def _best(scores: dict[str, float], limit: int) -> list[Hit]:

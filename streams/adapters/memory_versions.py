@@ -96,6 +96,7 @@ class MemoryVersions:
             for name, overview in list(self._state.overviews.items()):
                 if not set(unwanted).isdisjoint(overview.evidence):
                     del self._state.overviews[name]
+                self._state.contexts.pop(chunk_id, None)
             document.garbage.clear()
 
 
@@ -124,16 +125,22 @@ class MemoryGenerations:
         dimension: int,
         average_length: float,
         also: Sequence[Model] = (),
+        lexical: Sequence[str] = (),
         id: str = postgres_generations.FIRST,
         chunker: str = "",
     ) -> Generation:
         """Return the live generation, making the first one."""
         if self._live is None:
             self._live = Generation(
-                id=id, model=model, dimension=dimension, average_length=average_length, also=tuple(also)
+                id=id,
+                model=model,
+                dimension=dimension,
+                average_length=average_length,
+                also=tuple(also),
+                lexical=tuple(lexical),
             )
             self._chunker = chunker
-        postgres_generations.check(self._live, model=model, dimension=dimension, also=also)
+        postgres_generations.check(self._live, model=model, dimension=dimension, also=also, lexical=lexical)
         postgres_generations.check_chunker(self._live, self._chunker, chunker)
         return self._live
 

@@ -52,6 +52,7 @@ class PostgresGenerations:
         dimension: int,
         average_length: float,
         also: Sequence[Model] = (),
+        lexical: Sequence[str] = (),
         id: str = FIRST,
         chunker: str = "",
     ) -> Generation:
@@ -61,12 +62,13 @@ class PostgresGenerations:
         """
         made: dict[str, Any] = {"id": id, "model": model, "dimension": dimension, "chunker": chunker}
         made["average_length"] = average_length
+        made["lexical"] = list(lexical)
         made["also"] = Jsonb([asdict(each) for each in also])
         async with postgres.transaction(self._pool, "make the first generation") as connection:
             await connection.execute(sql("generation_insert"), made)
             row = await (await connection.execute(sql("generation_chunker"))).fetchone()
         live = await self.live()
-        check(live, model=model, dimension=dimension, also=also)
+        check(live, model=model, dimension=dimension, also=also, lexical=lexical)
         check_chunker(live, row["chunker"] if row else "", chunker)
         return live
 
@@ -78,10 +80,13 @@ class PostgresGenerations:
 
 
 def _generation(row: dict[str, Any]) -> Generation:
-    return Generation(**{**row, "also": tuple(Model(**each) for each in row["also"])})
+    also, lexical = tuple(Model(**each) for each in row["also"]), tuple(row["lexical"])
+    return Generation(**{**row, "also": also, "lexical": lexical})
 
 
-def check(live: Generation, *, model: str, dimension: int, also: Sequence[Model] = ()) -> None:
+def check(
+    live: Generation, *, model: str, dimension: int, also: Sequence[Model] = (), lexical: Sequence[str] = ()
+) -> None:
     """Raise ConfigurationError when embedders do not fit a generation."""
     if (live.model, live.dimension) != (model, dimension):
         raise ConfigurationError(
@@ -93,6 +98,13 @@ def check(live: Generation, *, model: str, dimension: int, also: Sequence[Model]
         raise ConfigurationError(
             f"{settings.EMBED_ALSO}: {wants} does not fit the live generation {live.id}, which has {has}; "
             f"vectors are written at ingest: unset it to go on, or use an empty database (another {settings.DATA_DIR})"
+        )
+    for name in sorted(set(lexical) ^ set(live.lexical)):
+        has = "has" if name in live.lexical else "does not have"
+        raise ConfigurationError(
+            f"embedders.{name}.lexical: the live generation {live.id} {has} its lexical weights, which are written at "
+            f"ingest: set lexical = {'true' if name in live.lexical else 'false'}, or use an empty database (another "
+            f"{settings.DATA_DIR})"
         )
 
 

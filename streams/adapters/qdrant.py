@@ -1,4 +1,7 @@
-"""Dense and sparse vectors in Qdrant: one collection a generation, one named dense vector a model."""
+"""Dense and sparse vectors in Qdrant: one collection a generation, one named dense vector a model.
+
+The sparse ones are named too: BM25's, and one for each model whose lexical weights are kept.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from qdrant_client import AsyncQdrantClient, models
 from schemas.chunks import Level, SparseVector, VectorBatch
 from schemas.queries import Hit
 from streams.adapters import qdrant_scope
-from streams.adapters.dense_vectors import Row, listed, rows
+from streams.adapters.dense_vectors import Row, listed, rows, weighed
 from streams.adapters.qdrant_errors import translated
 from streams.domain.generation import Model
 from streams.domain.scope import Scope
@@ -22,6 +25,7 @@ T = TypeVar("T")
 
 SETTING = "QDRANT_URL"
 SPARSE = "bm25"
+LEXICAL = "+lexical"  # after a model's name: no name of an embedder has a plus
 OPEN_SECONDS = 5.0
 QUERY_SECONDS = 5.0
 WRITE_SECONDS = 30.0
@@ -58,25 +62,39 @@ class QdrantVectors:
         self._client = client
         self._prefix = prefix
         self._made: dict[str, tuple[Model, ...]] = {}  # by collection
+        self._lexical: dict[str, tuple[str, ...]] = {}  # by collection: models with lexical weights
         self._main: dict[str, str] = {}  # by collection, where it was prepared here
 
     def collection(self, generation: str) -> str:
         """Return the name of a generation's collection."""
         return f"{self._prefix}-{generation}"
 
-    async def ensure_collection(self, generation: str, model: str, dimension: int, also: Sequence[Model] = ()) -> None:
+    async def ensure_collection(
+        self,
+        generation: str,
+        model: str,
+        dimension: int,
+        also: Sequence[Model] = (),
+        *,
+        lexical: Sequence[str] = (),
+    ) -> None:
         """Create a generation's collection and its indexes; raise ConfigurationError when it has other vectors."""
         name, wanted = self.collection(generation), (Model(name=model, dimension=dimension), *also)
         async with translated("prepare the collection", WRITE_SECONDS):
             if not await self._client.collection_exists(name):
-                await self._create(name, wanted)
+                await self._create(name, wanted, lexical)
             info = await self._client.get_collection(name)
             if set(wanted) != set(found := _models(info)):
                 raise ConfigurationError(
                     f"embedder: {listed(wanted)} does not fit the collection {name}, which has {listed(found)}; "
                     "use those models, or an empty Qdrant and database, and ingest again"
                 )
-            self._made[name], self._main[name] = wanted, model
+            if set(lexical) != set(_lexical(info)):
+                raise ConfigurationError(
+                    f"embedder: lexical weights of {', '.join(lexical) or 'no model'} do not fit the collection "
+                    f"{name}, which has those of {', '.join(_lexical(info)) or 'none'}; use an empty Qdrant"
+                )
+            self._made[name], self._main[name], self._lexical[name] = wanted, model, tuple(lexical)
             for field in qdrant_scope.FIELDS:
                 if field not in (info.payload_schema or {}):
                     await self._client.create_payload_index(name, field, field_schema=_keyword(field), wait=True)
@@ -87,13 +105,14 @@ class QdrantVectors:
         async with translated("write vectors", WRITE_SECONDS):
             made = await self._models(name)
         dense = [rows(vectors, batch, made) for vectors in batch.vectors]
+        lexical = [weighed(vectors, self._lexical[name]) for vectors in batch.vectors]
         points = [
             models.PointStruct(
                 id=vectors.id,
-                vector=_named(each, vectors.sparse),
+                vector=_named(each, vectors.sparse, weights),
                 payload=qdrant_scope.payload(batch, vectors.level),
             )
-            for vectors, each in zip(batch.vectors, dense, strict=True)
+            for vectors, each, weights in zip(batch.vectors, dense, lexical, strict=True)
         ]
         for piece in _pieces(points):
             async with translated("write vectors", WRITE_SECONDS):
@@ -130,10 +149,21 @@ class QdrantVectors:
             raise Invalid(f"there are vectors of {listed(made)}; say whose are searched", field="model")
         return await self._search(scope, [float(value) for value in vector], levels, limit, using)
 
-    async def search_sparse(self, scope: Scope, vector: SparseVector, limit: int) -> list[Hit]:
-        """Return the parents that share a term with the vector, by BM25: Qdrant multiplies the inverse frequency."""
+    async def search_sparse(
+        self, scope: Scope, vector: SparseVector, limit: int, *, model: str | None = None
+    ) -> list[Hit]:
+        """Return the parents that share a term with the vector, by BM25: Qdrant multiplies the inverse frequency.
+
+        Lexical weights of a model are multiplied as they are.
+        """
+        if model is not None:
+            async with translated("search vectors", QUERY_SECONDS, missing=Invalid):
+                await self._models(self.collection(scope.generation))
+            if model not in self._lexical[self.collection(scope.generation)]:
+                raise NoVectors(model, scope.generation)
+        using = SPARSE if model is None else f"{model}{LEXICAL}"
         query = models.SparseVector(indices=list(vector.indices), values=list(vector.values))
-        return await self._search(scope, query, ("parent",), limit, SPARSE) if vector.indices else []
+        return await self._search(scope, query, ("parent",), limit, using) if vector.indices else []
 
     async def _search(
         self, scope: Scope, query: models.SparseVector | list[float], levels: Sequence[Level], limit: int, using: str
@@ -157,10 +187,11 @@ class QdrantVectors:
     async def _models(self, name: str) -> tuple[Model, ...]:
         """Return what a collection's vectors were made with."""
         if name not in self._made:
-            self._made[name] = _models(await self._client.get_collection(name))
+            info = await self._client.get_collection(name)
+            self._made[name], self._lexical[name] = _models(info), _lexical(info)
         return self._made[name]
 
-    async def _create(self, name: str, wanted: Sequence[Model]) -> None:
+    async def _create(self, name: str, wanted: Sequence[Model], lexical: Sequence[str]) -> None:
         dense = {
             model.name: models.VectorParams(
                 size=model.dimension,
@@ -170,11 +201,13 @@ class QdrantVectors:
             )
             for model in wanted
         }
+        sparse = {SPARSE: models.SparseVectorParams(modifier=models.Modifier.IDF)}
+        sparse |= {f"{model}{LEXICAL}": models.SparseVectorParams() for model in lexical}
         try:
             await self._client.create_collection(
                 name,
                 vectors_config=dense,
-                sparse_vectors_config={SPARSE: models.SparseVectorParams(modifier=models.Modifier.IDF)},
+                sparse_vectors_config=sparse,
             )
         except Exception:
             # Another process may have been quicker.
@@ -183,10 +216,13 @@ class QdrantVectors:
                 raise
 
 
-def _named(dense: Mapping[str, Row], sparse: SparseVector | None) -> dict[str, Any]:
+def _named(
+    dense: Mapping[str, Row], sparse: SparseVector | None, lexical: Mapping[str, SparseVector]
+) -> dict[str, Any]:
     named: dict[str, Any] = {name: row.tolist() for name, row in dense.items()}
-    if sparse is not None:
-        named[SPARSE] = models.SparseVector(indices=list(sparse.indices), values=list(sparse.values))
+    weights = {f"{model}{LEXICAL}": of for model, of in lexical.items()} | ({SPARSE: sparse} if sparse else {})
+    for name, each in weights.items():
+        named[name] = models.SparseVector(indices=list(each.indices), values=list(each.values))
     return named
 
 
@@ -194,6 +230,11 @@ def _models(info: models.CollectionInfo) -> tuple[Model, ...]:
     vectors = info.config.params.vectors
     named = vectors if isinstance(vectors, dict) else {}
     return tuple(Model(name=name, dimension=params.size) for name, params in named.items())
+
+
+def _lexical(info: models.CollectionInfo) -> tuple[str, ...]:
+    named = info.config.params.sparse_vectors or {}
+    return tuple(sorted(name.removesuffix(LEXICAL) for name in named if name.endswith(LEXICAL)))
 
 
 def _keyword(field: str) -> models.KeywordIndexParams:

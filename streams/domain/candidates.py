@@ -10,6 +10,7 @@ from schemas.replies import LegScore
 from streams.domain.versions import LivePassage
 
 QUESTIONS = "questions"  # the dense leg's second list: Q&A pairs by their question alone
+LEXICAL = "lexical"  # its third: passages by the lexical weights of its model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,12 +48,14 @@ def gather(
     found = Candidates()
     numbers: dict[str, int] = {}
     for leg, result in results.items():
-        found.stale[leg] = sum(hit.chunk_id not in live for hit in (*result.hits, *result.questions))
+        found.stale[leg] = sum(hit.chunk_id not in live for hit in (*result.hits, *result.questions, *result.lexical))
         if leg in unlisted or result.status not in ("ok", "empty"):
             continue
         found.lists[leg] = _places(result.hits, live, numbers, found)
         if result.questions:
             found.lists[QUESTIONS] = _places(result.questions, live, numbers, found)
+        if result.lexical:
+            found.lists[LEXICAL] = _places(result.lexical, live, numbers, found)
     return found
 
 

@@ -25,6 +25,7 @@ class Generation:
     dimension: int
     average_length: float  # words a passage, frozen: BM25 weights of one generation stay comparable
     also: tuple[Model, ...] = ()  # further embedders, whose vectors are written beside the main one's
+    lexical: tuple[str, ...] = ()  # those of them whose lexical weights are written as well
 
     @property
     def models(self) -> tuple[Model, ...]:

@@ -26,6 +26,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     levels: tuple[Level, ...] = ("parent", "child")  # of the dense leg
     embedder: str | None = None  # whose vectors the dense leg searches; absent: the generation's first
     route_by_language: bool = False  # what an embedder says of a script that it cannot read does not count in scores
+    lexical: bool = False  # the embedder's lexical weights (BGE-M3's) are searched too, as one more list
     language: str | None = None  # of all questions and their stemmer; absent: detected
     synonyms: str | None = None  # a dictionary, applied to the text of both vectors
     qa_prefix: bool = False  # a word of a question also matches as the beginning of a pair's word

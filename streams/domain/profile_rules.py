@@ -15,6 +15,7 @@ _NEEDS: dict[str, tuple[str, ...]] = {
     "levels": ("dense",),
     "embedder": ("dense",),
     "synonyms": ("dense", "sparse"),
+    "lexical": ("dense",),
     "route_by_language": ("dense",),
     "calibrated_bm25": ("sparse",),
     "qa_prefix": ("qa",),

@@ -25,6 +25,7 @@ class Ranked:
 
     passages: tuple[Passage, ...]
     whole: tuple[str, ...]  # by passage: its text, neither cut nor marked
+    contexts: tuple[str, ...]  # by passage: where it stands, for a reranker
     dropped: tuple[Dropped, ...]
     stale_hits: Mapping[str, int]  # by leg: hits that are no longer, or not yet, live and visible
     pinned: tuple[Passage, ...] = ()
@@ -74,16 +75,19 @@ def rank(
     always = texts.pinned(pinned, room)
     shown: list[Passage] = []
     whole: list[str] = []
+    contexts: list[str] = []
     for number in kept:
         text = texts.shown(found, number, room, query=query, scores=scores)
         if text:
             shown.append(texts.passage(found, number, scores, rank=len(shown) + 1, text=text, explain=explain))
             whole.append(chunk_text(found.passages[number].heading_path, found.passages[number].body))
+            contexts.append(found.passages[number].context)
         else:
             dropped.append((number, f"no room within {profile.total_chars} characters"))
     return Ranked(
         passages=tuple(shown),
         whole=tuple(whole),
+        contexts=tuple(contexts),
         dropped=tuple(_dropped(found, dropped)) if explain else (),
         stale_hits=found.stale,
         pinned=always,

@@ -21,7 +21,7 @@ def reports(expected: Expected, results: Mapping[Leg, LegResult]) -> dict[str, L
             ran[leg] = LegReport(
                 status=result.status,
                 milliseconds=result.milliseconds,
-                candidates=len(result.hits) + len(result.questions),
+                candidates=len(result.hits) + len(result.questions) + len(result.lexical),
                 reason=result.reason,
             )
     for skipped, reason in expected.skipped.items():

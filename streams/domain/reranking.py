@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from schemas.chunks import chunk_text
 from schemas.fused import Candidate
 from schemas.replies import Dropped, LegReport, Passage, QueryReply
 from streams.domain import excerpt, kept_answers, texts
@@ -27,6 +28,7 @@ NO_TIME = LegReport(status="timeout", reason="no time left")
 
 KEPT_BACK = 0.15  # seconds before the deadline, for the last check and the way back
 LEAST_SECONDS = 0.05  # with less left it is not begun
+LONGEST_CONTEXT = 400  # characters
 SHARE_OF_PACE = 0.3  # of the estimate, that a new measurement replaces
 
 
@@ -78,19 +80,30 @@ def whole_room(profile: Profile) -> Profile:
     return msgspec.structs.replace(profile, total_chars=None)
 
 
-def candidates(ranked: Ranked) -> tuple[Candidate, ...]:
-    """Return the candidates of a ranked list, each with its whole text where it shows less."""
+def candidates(ranked: Ranked, *, in_context: bool = False) -> tuple[Candidate, ...]:
+    """Return the candidates of a ranked list, each with its whole text where it shows less, and on demand its context.
+
+    A context is cut to what leaves most of a language model's room to the passage.
+    """
     found = []
-    for passage, whole in zip(ranked.passages, ranked.whole, strict=True):
+    for passage, whole, context in zip(ranked.passages, ranked.whole, ranked.contexts, strict=True):
         uncut = whole == texts.unmarked(passage.text, passage.trust)
-        found.append(Candidate(passage=passage, text=None if uncut else whole))
+        stands = excerpt.head(context, LONGEST_CONTEXT) if in_context else ""
+        found.append(Candidate(passage=passage, text=None if uncut else whole, context=stands or None))
     return tuple(found)
 
 
 def read(candidate: Candidate) -> str:
-    """Return what a reranker reads of a candidate: headings first, whole, without the warning of an external text."""
+    """Return what a reranker reads of a candidate: whole, without the warning of an external text.
+
+    Headings come first and its context second, so that a cut at the end keeps both.
+    """
     shown = candidate.passage
-    return texts.unmarked(shown.text, shown.trust) if candidate.text is None else candidate.text
+    text = texts.unmarked(shown.text, shown.trust) if candidate.text is None else candidate.text
+    if candidate.context is None:
+        return text
+    headings = chunk_text(shown.heading_path, "")
+    return f"{headings}{candidate.context}\n\n{text.removeprefix(headings)}"
 
 
 def merged(passages: Sequence[Passage], scores: Sequence[float]) -> list[Passage]:

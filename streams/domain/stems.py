@@ -29,11 +29,6 @@ def stem(word: str, language: str) -> str:
     return _stem(word, _language_of(word, language))
 
 
-def in_latin_script(language: str) -> bool:
-    """Tell whether a language is written in Latin letters, as far as its code is known here."""
-    return language not in _OTHER_SCRIPTS
-
-
 def stop_words(word: str, language: str) -> frozenset[str]:
     """Return the stop words that apply to a word: those of the text's language, or of the script it is written in."""
     return STOP_WORDS.get(_language_of(word, language), frozenset())

@@ -68,6 +68,7 @@ class LivePassage:
     uri: str
     trust: Trust
     language: str
+    context: str = ""  # where it stands, as a language model says; for the reranker, and never shown
     evidence_body: str = ""  # the text of the chunk that led here, where it is a piece of the passage
     terms: tuple[int, ...] = ()  # which of the question's terms it has, by their place in the question
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from streams.processor import Processor
+from streams.processors.add_context import ADD_CONTEXT
 from streams.processors.chunk import CHUNK
 from streams.processors.embed import EMBED
 from streams.processors.extract import EXTRACT
@@ -19,7 +20,16 @@ from streams.processors.retrieve_graph import RETRIEVE_GRAPH
 from streams.processors.retrieve_qa import RETRIEVE_QA
 from streams.processors.retrieve_sparse import RETRIEVE_SPARSE
 
-INGEST: tuple[Processor, ...] = (CHUNK, EMBED, INDEX_VECTORS, INDEX_TEXT, EXTRACT, INDEX_GRAPH, PUBLISH_VERSION)
+INGEST: tuple[Processor, ...] = (
+    CHUNK,
+    EMBED,
+    INDEX_VECTORS,
+    INDEX_TEXT,
+    ADD_CONTEXT,
+    EXTRACT,
+    INDEX_GRAPH,
+    PUBLISH_VERSION,
+)
 LEGS: tuple[Processor, ...] = (RETRIEVE_DENSE, RETRIEVE_SPARSE, RETRIEVE_FULLTEXT, RETRIEVE_QA, RETRIEVE_GRAPH)
 QUERY: tuple[Processor, ...] = (PREPARE, *LEGS, FUSE, RERANK)
 ALL: tuple[Processor, ...] = INGEST + QUERY

@@ -38,7 +38,7 @@ async def handle(change: DocumentChange, deps: Deps) -> Sequence[Outgoing]:
     change = changes.normalised(change)
     detected = language.detect(f"{change.title}\n{change.content}", change.language)
     chunks = _cut(change, deps)
-    parts = _parts(chunks, most=max(1, MOST_CHUNKS // len(deps.generation.models)))
+    parts = _parts(chunks, most=max(1, MOST_CHUNKS // (len(deps.generation.models) + len(deps.generation.lexical))))
     content_hash = identity.content_hash(change)
     admission = await deps.versions.accept(
         Candidate(

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import logging
-import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from schemas.chunks import Chunk, ChunkBatch, ChunkVectors, SparseVector, VectorBatch
-from streams.domain import bm25, chunk_context, normalise
+from streams.domain import bm25, normalise
 from streams.domain.generation import Generation
 from streams.errors import Invalid, RankstreamError
-from streams.ports import Embedder
+from streams.ports import Contexts, Embedder, LexicalModel
 from streams.processor import Processor
-from streams.processors import parts
+from streams.processors import contexts, parts
 from streams.processors.asking import Asker
 from streams.wire import Outgoing
 from topics import catalogue
 
 log = logging.getLogger(__name__)
-
-CONTEXT_SECONDS = 240.0  # that a language model may take for a part; what is left is embedded as it is
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +29,7 @@ class Deps:
     generation: Generation
     also: tuple[Embedder, ...] = ()  # of the generation's further models
     asker: Asker | None = None  # who says in which context a chunk stands; none: chunks are embedded as they are
+    contexts: Contexts | None = None  # where what is said is kept for the reranker; none: it is not
 
 
 async def handle(batch: ChunkBatch, deps: Deps) -> Sequence[Outgoing]:
@@ -40,17 +37,21 @@ async def handle(batch: ChunkBatch, deps: Deps) -> Sequence[Outgoing]:
     chunks = [chunk for chunk in batch.chunks if chunk.embed]
     _check((deps.embedder, *deps.also), deps.generation)
     # A short page's only section often reads like the page itself: equal texts are embedded once.
-    whole = await _in_context(batch, chunks, deps.asker)
+    whole = await _in_context(batch, chunks, deps)
     texts = list(dict.fromkeys(normalise.for_model(whole[chunk.id]) for chunk in chunks))
-    main = await _encoded(deps.embedder, texts)
-    further = {embedder.model: await _encoded(embedder, texts) for embedder in deps.also}
+    main = await _encoded(deps.embedder, texts, deps.generation)
+    further = {embedder.model: await _encoded(embedder, texts, deps.generation) for embedder in deps.also}
+    weights = {name: each.weights for name, each in {deps.embedder.model: main, **further}.items() if each.weights}
     vectors = tuple(
         ChunkVectors(
             id=chunk.id,
             level=chunk.level,
-            dense=main[normalise.for_model(whole[chunk.id])],
+            dense=main.dense[normalise.for_model(whole[chunk.id])],
             sparse=_sparse(chunk, whole[chunk.id], batch.language, deps.generation.average_length),
-            also={name: encoded[normalise.for_model(whole[chunk.id])] for name, encoded in further.items()},
+            also={name: each.dense[normalise.for_model(whole[chunk.id])] for name, each in further.items()},
+            lexical={name: of[normalise.for_model(whole[chunk.id])] for name, of in weights.items()}
+            if chunk.level == "parent"
+            else {},
         )
         for chunk in chunks
     )
@@ -72,59 +73,71 @@ def _check(embedders: Sequence[Embedder], generation: Generation) -> None:
             raise Invalid(f"{model.name} {gives}, generation {generation.id} has {model}", field="dimension")
 
 
-async def _encoded(embedder: Embedder, texts: Sequence[str]) -> dict[str, str]:
-    """Return the vector of each text as base64 of little-endian float32."""
+@dataclass(frozen=True, kw_only=True)
+class _Encoded:
+    """What a model says, by text: vectors as base64 of little-endian float32; weights where the generation has them."""
+
+    dense: Mapping[str, str]
+    weights: Mapping[str, SparseVector]
+
+
+async def _encoded(embedder: Embedder, texts: Sequence[str], generation: Generation) -> _Encoded:
     if not texts:
-        return {}
-    rows = await embedder.embed_passages(texts)
+        return _Encoded(dense={}, weights={})
+    weights: Sequence[SparseVector] = ()
+    if embedder.model in generation.lexical:
+        if not isinstance(embedder, LexicalModel):
+            raise Invalid(f"{embedder.model} gives no lexical weights, generation {generation.id} has them")
+        rows, weights = await embedder.weigh_passages(texts)
+    else:
+        rows = await embedder.embed_passages(texts)
     if rows.shape != (len(texts), embedder.dimension):
         raise Invalid(f"{embedder.model} gave vectors of shape {rows.shape} for {len(texts)} texts", field="dimension")
-    return {
+    dense = {
         text: base64.b64encode(row.astype("<f4").tobytes()).decode("ascii")
         for text, row in zip(texts, rows, strict=True)
     }
+    return _Encoded(dense=dense, weights=dict(zip(texts, weights, strict=True)) if weights else {})
 
 
 def _sparse(chunk: Chunk, text: str, language: str, average_length: float) -> SparseVector | None:
     return bm25.passage_vector(text, language, average_length) if chunk.level == "parent" else None
 
 
-async def _in_context(batch: ChunkBatch, chunks: Sequence[Chunk], asker: Asker | None) -> dict[str, str]:
+async def _in_context(batch: ChunkBatch, chunks: Sequence[Chunk], deps: Deps) -> dict[str, str]:
     """Return the text to embed of each chunk, by its id: after its context, where a language model says one.
 
-    A child stands in the context of its parent: one call a passage. What the model is shown of the document is what
-    this part has of it, so a change elsewhere in a document leaves the contexts of unchanged chunks as they were.
+    A child stands in the context of its parent: one call a passage.
     """
     texts = {chunk.id: chunk.text for chunk in chunks}
-    if asker is None or batch.kind == "qa":
+    if deps.asker is None or batch.kind == "qa":
         return texts
-    parents = [chunk for chunk in batch.chunks if chunk.level == "parent"]
-    bodies = [parent.body for parent in parents]
     wanted = {chunk.parent_id for chunk in chunks if chunk.level in ("parent", "child")}
-    until = time.monotonic() + CONTEXT_SECONDS
-
-    async def context(place: int, parent: Chunk) -> str | None:
-        document = "\n".join([*parent.heading_path[:1], chunk_context.around(bodies, place)])
-        passage = parent.text[: chunk_context.AROUND]
-        try:
-            return await asker.ask(
-                batch.tenant,
-                lambda mark: chunk_context.prompt(document=document, chunk=passage, mark=mark),
-                lambda said: chunk_context.read(said, document=document, chunk=passage, language=batch.language),
-                max_tokens=chunk_context.MOST_TOKENS,
-                seconds=until - time.monotonic(),
-            )
-        except RankstreamError as error:
-            log.warning("a passage is embedded without context: %s", error)
-            return None
-
-    asked = [(place, parent) for place, parent in enumerate(parents) if parent.id in wanted]
-    found = await asyncio.gather(*(context(place, parent) for place, parent in asked))
-    contexts = {parent.id: said for (_, parent), said in zip(asked, found, strict=True) if said}
+    kept = await _kept(batch.tenant, sorted(wanted), deps.contexts)
+    found = await contexts.said(batch, wanted - kept.keys(), deps.asker)
+    await _keep(batch, found, deps.contexts)
+    stands = {**kept, **found}
     for chunk in chunks:
-        if chunk.level in ("parent", "child") and chunk.parent_id in contexts:
-            texts[chunk.id] = f"{contexts[chunk.parent_id]}\n\n{chunk.text}"
+        if chunk.level in ("parent", "child") and (context := stands.get(chunk.parent_id)):
+            texts[chunk.id] = f"{context}\n\n{chunk.text}"
     return texts
+
+
+async def _kept(tenant: str, chunk_ids: Sequence[str], store: Contexts | None) -> Mapping[str, str]:
+    try:
+        return await store.read(tenant, chunk_ids) if store is not None else {}
+    except RankstreamError as error:
+        log.warning("contexts are made anew: %s", error)
+        return {}
+
+
+async def _keep(batch: ChunkBatch, found: Mapping[str, str], store: Contexts | None) -> None:
+    """Keep contexts for the reranker, which can do without: no vector waits for that."""
+    try:
+        if store is not None:
+            await store.write(batch.key, batch.generation, found)
+    except RankstreamError as error:
+        log.warning("contexts are not kept: %s", error)
 
 
 EMBED = Processor(

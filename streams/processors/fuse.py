@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from schemas.fused import Fused
+from schemas.fused import Candidate, Fused
 from schemas.queries import Expected, Leg, LegResult
 from schemas.replies import ErrorInfo, LegReport, Milliseconds, Models, QueryReply, error_reply
 from streams.domain import ranking, reports, reranking, scope
@@ -60,6 +60,7 @@ class Deps:
     weights: Mapping[str, Weights] = field(default_factory=dict)  # by embedder, also where the dense leg is silent
     answers: AnswerKeeper | None = None  # none: no answer is kept
     reranker: str | None = None  # none: what a profile would have reranked is answered as it is fused
+    in_context: bool = False  # a reranker reads passages with the contexts that were made of them
     reads: Callable[[str, str], bool] = lambda embedder, language: True  # whether one is made for a language
     joins: dict[str, Open] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
@@ -191,7 +192,7 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
             reply, ranked.passages, top_k=expected.top_k, profile=profile, explain=expected.explain
         )
         if skipped is None:
-            return _handed_over(expected, reply, answer, ranked)
+            return _handed_over(expected, reply, answer, reranking.candidates(ranked, in_context=deps.in_context))
         reply = answer
     if deps.answers is not None:
         deps.answers.keep(expected, reply, profile.cache_seconds)
@@ -210,9 +211,11 @@ def _not_reranked(ranked: Ranked, profile: Profile, *, left: float, reranker: st
     return reranking.NO_TIME if left < reranking.LEAST_SECONDS else None
 
 
-def _handed_over(expected: Expected, reply: QueryReply, answer: QueryReply, ranked: Ranked) -> Sequence[Outgoing]:
+def _handed_over(
+    expected: Expected, reply: QueryReply, answer: QueryReply, candidates: tuple[Candidate, ...]
+) -> Sequence[Outgoing]:
     """Return what has an answer reranked, and the answer as it is fused for those who take more than one."""
-    fused = Fused(expected=expected, reply=reply, candidates=reranking.candidates(ranked))
+    fused = Fused(expected=expected, reply=reply, candidates=candidates)
     sent = Outgoing(topic=catalogue.FUSED, key=expected.query.ticket.encode(), message=fused)
     if not expected.progressive:
         return [sent]
@@ -231,7 +234,11 @@ def _evidence(results: Mapping[Leg, LegResult]) -> list[str]:
             chunk_id
             for result in results.values()
             for chunk_id in (
-                *(each.chunk_id for found in (result.hits, result.questions, result.facts) for each in found),
+                *(
+                    each.chunk_id
+                    for found in (result.hits, result.questions, result.lexical, result.facts)
+                    for each in found
+                ),
                 *(chunk_id for overview in result.overviews for chunk_id in overview.evidence),
             )
         )

@@ -36,6 +36,7 @@ class Found:
         hits: Sequence[Hit] = (),
         *,
         questions: Sequence[Hit] = (),
+        lexical: Sequence[Hit] = (),
         skipped: str | None = None,
         fallback: str | None = None,
         model: str | None = None,
@@ -46,6 +47,7 @@ class Found:
     ) -> None:
         self.hits = tuple(hits)
         self.questions = tuple(questions)
+        self.lexical = tuple(lexical)
         self.skipped = skipped
         self.fallback = fallback
         self.model = model
@@ -68,7 +70,9 @@ def retrieval(leg: Leg, *, summary: str, search: Search, phrased: bool = True) -
             return ()
         begun = time.perf_counter()
         found = await _search_all(query, deps, search) if phrased and query.phrasings else await search(query, deps)
-        status: LegStatus = "skipped" if found.skipped else "ok" if found.hits or found.questions else "empty"
+        status: LegStatus = (
+            "skipped" if found.skipped else "ok" if found.hits or found.questions or found.lexical else "empty"
+        )
         result = LegResult(
             query_id=query.query_id,
             ticket=query.ticket,
@@ -76,6 +80,7 @@ def retrieval(leg: Leg, *, summary: str, search: Search, phrased: bool = True) -
             status=status,
             hits=found.hits,
             questions=found.questions,
+            lexical=found.lexical,
             facts=found.facts,
             overviews=found.overviews,
             reason=found.skipped or found.fallback,
@@ -137,10 +142,12 @@ async def _search_all(query: PreparedQuery, deps: Any, search: Search) -> Found:
     others = [each for each in all_others if found.model in (None, each.model)]
     hits = _merged([found.hits, *(each.hits for each in others)], query.candidates)
     questions = _merged([found.questions, *(each.questions for each in others)], query.candidates)
+    lexical = _merged([found.lexical, *(each.lexical for each in others)], query.candidates)
     return Found(
         hits,
         questions=questions,
-        skipped=None if hits or questions else found.skipped,
+        lexical=lexical,
+        skipped=None if hits or questions or lexical else found.skipped,
         fallback=found.fallback,
         model=found.model,
         frequencies=found.frequencies,

@@ -12,14 +12,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
 from streams.adapters import embedders
 from streams.adapters.embedder_specs import Spec
-from streams.adapters.flag_embedder import FlagEmbedder, FlagEncoder
+from streams.adapters.flag_embedder import FlagEmbedder, FlagEncoder, FlagLexicalEmbedder
+from streams.adapters.memory import MemoryVectors
 from streams.adapters.onnx_embedder import OnnxMiniLM
 from streams.errors import ConfigurationError
+from streams.ports import LexicalModel
+from tests.contract.building import change, cut, encoded, scope, vector_batch
 
 ROOT = Path(__file__).parents[2]
 TOLERANCE = (
@@ -129,6 +133,70 @@ def test_bge_m3_gives_its_librarys_dense_vectors_up_to_as_many_tokens_as_it_has_
     texts = ["refund", "a b c", "z" * 500]
     theirs = encoder._flag.encode(texts, max_length=64)["dense_vecs"]
     assert np.abs(encoder.passages(texts) - theirs).max() < 1e-5
+
+
+def m3(folder: Path, **fields: Any) -> Spec:
+    return Spec(kind="bge-m3", model=str(folder), dimension=16, max_tokens=8192, device="cpu", **fields)
+
+
+def as_the_library_has_them(encoder: FlagEncoder, texts: list[str]) -> list[dict[int, float]]:
+    said = encoder._flag.encode(texts, max_length=64, return_sparse=True)["lexical_weights"]
+    return [{int(token): float(weight) for token, weight in each.items()} for each in said]
+
+
+TEXTS = ["refund", "a b c a b c", "z" * 500, "", "退款", "abcdefghijklmnopqrstuvwxyz", "c b a"]
+
+
+async def test_bge_m3_gives_its_librarys_lexical_weights_and_the_same_vectors_in_one_pass(random_m3: Path) -> None:
+    embedder = FlagLexicalEmbedder("m3", m3(random_m3, lexical=True))
+    theirs = as_the_library_has_them(embedder._encoder, TEXTS)
+    for ask in (embedder.weigh_passages, embedder.weigh_queries):
+        rows, found = await ask(TEXTS)
+        assert np.abs(rows - embedder._encoder.passages(TEXTS)).max() < 1e-5
+        ours = [dict(zip(each.indices, each.values, strict=True)) for each in found]
+        for one, other in zip(ours, theirs, strict=True):
+            assert one == pytest.approx({token: weight for token, weight in other.items() if weight > 5e-5}, abs=6e-5)
+        assert all(list(each.indices) == sorted(set(each.indices)) for each in found)
+    assert sum(map(len, theirs)) > 20 and theirs[3] == {}  # a random head gives some tokens weight
+    assert (await embedder.weigh_passages([]))[0].shape == (0, 16)
+    assert np.abs((await embedder.embed_queries(TEXTS)) - rows).max() < 1e-5
+    assert embedder.counts["passages"].batches == 1
+    await embedder.close()
+
+
+async def test_two_texts_match_as_the_library_scores_them(random_m3: Path) -> None:
+    """Through the index: what is kept of the weights gives the library's own score."""
+    embedder = FlagLexicalEmbedder("m3", m3(random_m3, lexical=True))
+    question, *passages = TEXTS[1:3] + TEXTS[5:]
+    _, (asked,) = await embedder.weigh_queries([question])
+    rows, found = await embedder.weigh_passages(passages)
+    vectors = MemoryVectors()
+    await vectors.ensure_collection("g1", "m3", 16, lexical=("m3",))
+    page = change(1, " | ".join(passages))
+    chunks = [chunk for chunk in cut(page) if chunk.level == "parent"]
+    empty = vector_batch(page, chunks)
+    weighed = tuple(
+        msgspec.structs.replace(each, dense=encoded(row), lexical={"m3": weights})
+        for each, row, weights in zip(empty.vectors, rows, found, strict=True)
+    )
+    await vectors.upsert(msgspec.structs.replace(empty, model="m3", dimension=16, vectors=weighed))
+    hits = await vectors.search_sparse(scope(), asked, 10, model="m3")
+    one, *others = as_the_library_has_them(embedder._encoder, [question, *passages])
+    score = embedder._encoder._flag.compute_lexical_matching_score
+    expected = {chunk.id: score(one, other) for chunk, other in zip(chunks, others, strict=True)}
+    assert {hit.chunk_id: hit.score for hit in hits} == pytest.approx(
+        {key: value for key, value in expected.items() if value > 0}, abs=1e-3
+    )
+    await embedder.close()
+
+
+def test_a_file_switches_lexical_weights_on(tmp_path: Path, random_m3: Path) -> None:
+    (tmp_path / "m3").symlink_to(random_m3)
+    lines = '[embedders.mine]\nkind = "bge-m3"\nmodel = "./m3"\ndimension = 16\n'
+    for option, lexical in (("", False), ("lexical = true\n", True)):
+        (tmp_path / "models.toml").write_text(lines + option)
+        built = embedders.build("mine", embedders.known(tmp_path / "models.toml"))
+        assert isinstance(built, LexicalModel) == lexical
 
 
 def test_a_dimension_that_the_model_does_not_have_is_refused_with_the_right_one(random_m3: Path) -> None:

@@ -16,6 +16,7 @@ from psycopg.conninfo import make_conninfo
 from qdrant_client import AsyncQdrantClient
 
 from streams.adapters import migrations, postgres, qdrant
+from streams.adapters.contexts import PostgresContexts
 from streams.adapters.graph import PostgresGraph
 from streams.adapters.memory import MemoryStores
 from streams.adapters.overviews import PostgresOutlines, PostgresOverviews
@@ -110,8 +111,10 @@ def stores(request: pytest.FixtureRequest) -> Stores:
 
 @pytest.fixture
 def memory_stores() -> Stores:
-    twin = MemoryStores()
+    return _twins(MemoryStores())
 
+
+def _twins(twin: MemoryStores) -> Stores:
     async def text_ids() -> set[str]:
         return set(twin.state.texts)
 
@@ -132,6 +135,7 @@ def memory_stores() -> Stores:
         graph=twin.graph,
         outlines=twin.outlines,
         overviews=twin.overviews,
+        contexts=twin.contexts,
         generations=twin.generations,
         epochs=twin.epochs,
         text_ids=text_ids,
@@ -170,6 +174,28 @@ async def real_two_models(pool: postgres.Pool, client: AsyncQdrantClient) -> Asy
     await client.delete_collection(vectors.collection("g1"))
 
 
+@pytest.fixture(params=["memory", "real"])
+def lexical_stores(request: pytest.FixtureRequest) -> Stores:
+    """The stores with a generation that has lexical weights, once in memory and once real."""
+    found: Stores = request.getfixturevalue(f"{request.param}_lexical_stores")
+    return found
+
+
+@pytest.fixture
+async def memory_lexical_stores() -> Stores:
+    twin = MemoryStores()
+    await twin.vectors.ensure_collection("g1", "memory-hash", 64, lexical=("memory-hash",))
+    return _twins(twin)
+
+
+@pytest.fixture
+async def real_lexical_stores(pool: postgres.Pool, client: AsyncQdrantClient) -> AsyncIterator[Stores]:
+    vectors = QdrantVectors(client=client, prefix=f"contract-{uuid.uuid4().hex[:12]}")
+    await vectors.ensure_collection("g1", "memory-hash", 64, lexical=("memory-hash",))
+    yield _real(pool, client, vectors)
+    await client.delete_collection(vectors.collection("g1"))
+
+
 def _real(pool: postgres.Pool, client: AsyncQdrantClient, vectors: QdrantVectors) -> Stores:
     async def text_ids() -> set[str]:
         async with pool.connection() as connection:
@@ -201,6 +227,7 @@ def _real(pool: postgres.Pool, client: AsyncQdrantClient, vectors: QdrantVectors
         graph=PostgresGraph(pool=pool),
         outlines=PostgresOutlines(pool=pool),
         overviews=PostgresOverviews(pool=pool),
+        contexts=PostgresContexts(pool=pool),
         generations=PostgresGenerations(pool=pool),
         epochs=PostgresEpochs(pool=pool),
         text_ids=text_ids,

@@ -9,7 +9,17 @@ from typing import Any
 from schemas.chunks import Chunk
 from schemas.documents import DocumentChange, Receipt
 from streams.domain.versions import Admission, Publication
-from streams.ports import Epochs, Graph, Outlines, Overviews, PassageReader, TextIndex, VectorIndex, VersionStore
+from streams.ports import (
+    Contexts,
+    Epochs,
+    Graph,
+    Outlines,
+    Overviews,
+    PassageReader,
+    TextIndex,
+    VectorIndex,
+    VersionStore,
+)
 from tests.contract import building
 
 
@@ -24,6 +34,7 @@ class Stores:
     graph: Graph
     outlines: Outlines
     overviews: Overviews
+    contexts: Contexts
     generations: Any
     epochs: Epochs
     text_ids: Callable[[], Awaitable[set[str]]]

@@ -35,6 +35,7 @@ def test_the_key_comes_from_a_file_or_the_environment_and_is_not_printed(tmp_pat
         ({**URL, **MODEL, settings.LLM_KEY_FILE: "/no/such/file"}, "RANKSTREAM_LLM_KEY_FILE: /no/such/file"),
         ({settings.GRAPH_LLM: "on"}, "RANKSTREAM_GRAPH_LLM needs a language model; set RANKSTREAM_LLM_URL"),
         ({settings.CHUNK_CONTEXT: "vectors"}, "RANKSTREAM_CHUNK_CONTEXT needs a language model"),
+        ({settings.CHUNK_CONTEXT: "reranker"}, "RANKSTREAM_CHUNK_CONTEXT needs a language model"),
         ({**URL, **MODEL, settings.CHUNK_CONTEXT: "all"}, "RANKSTREAM_CHUNK_CONTEXT is 'all'; it must be one of none"),
     ],
 )

@@ -11,6 +11,9 @@ deleted AS (
 unmentioned AS (
     DELETE FROM graph_mentions USING unwanted WHERE graph_mentions.chunk_id = unwanted.chunk_id
 ),
+unsituated AS (
+    DELETE FROM chunk_contexts USING unwanted WHERE chunk_contexts.chunk_id = unwanted.chunk_id
+),
 unrelated AS (
     DELETE FROM graph_relations USING unwanted WHERE graph_relations.chunk_id = unwanted.chunk_id
 ),

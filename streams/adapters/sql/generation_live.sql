@@ -1,1 +1,1 @@
-SELECT id, model, dimension, also, average_length FROM generations WHERE state = 'live'
+SELECT id, model, dimension, also, lexical, average_length FROM generations WHERE state = 'live'

@@ -21,9 +21,10 @@ BEGIN
     END IF;
     EXECUTE format('GRANT USAGE ON SCHEMA %I TO rankstream_query', current_schema());
     GRANT SELECT ON documents, document_versions, version_chunks, chunks, deletions, live_chunks, graph_mentions,
-        graph_relations, graph_overviews TO rankstream_query;
+        graph_relations, graph_overviews, chunk_contexts TO rankstream_query;
     FOREACH relation IN ARRAY ARRAY[
-        'documents', 'document_versions', 'chunks', 'deletions', 'graph_mentions', 'graph_relations', 'graph_overviews'
+        'documents', 'document_versions', 'chunks', 'deletions', 'graph_mentions', 'graph_relations', 'graph_overviews',
+        'chunk_contexts'
     ] LOOP
         IF NOT EXISTS (
             SELECT FROM pg_policy WHERE polrelid = relation::regclass AND polname = 'own_tenant'

@@ -82,6 +82,11 @@ def test_a_folder_is_read_from_the_place_of_the_file(tmp_path: Path) -> None:
             "[embedders.a]\nkind = 'flag'\nmodel = 'x'\ndimension = 3\nurl = 'http://a'\n",
             "embedders.a.url: is of no use with kind 'flag'; remove it",
         ),
+        (LOCAL + "lexical = true\n", "embedders.mini.lexical: is of no use with kind 'openai'; remove it"),
+        (
+            "[embedders.a]\nkind = 'flag'\nmodel = 'x'\ndimension = 3\nlexical = true\n",
+            "embedders.a.lexical: is of no use with kind 'flag'; remove it",
+        ),
         (LOCAL.replace("http:", "ftp:"), "embedders.mini.url: is 'ftp://127.0.0.1:9/v1'; it must begin with http"),
         (LOCAL.replace("127.0.0.1:9", "h:99999"), "embedders.mini.url: is "),
         (LOCAL.replace("127", "me:pass@127"), "embedders.mini.url: holds more than host and path; a key belongs into"),
@@ -111,6 +116,22 @@ def test_a_file_that_is_not_there_is_named_with_its_setting(tmp_path: Path) -> N
         embedders.known(tmp_path / "none.toml")
     assert settings.given({"RANKSTREAM_MODELS": "/a/models.toml"}).models == Path("/a/models.toml")
     assert settings.given({"RANKSTREAM_MODELS": ""}).models is None
+
+
+def test_what_a_file_says_of_languages_is_what_an_embedder_reads(tmp_path: Path) -> None:
+    found = embedders.known(written(tmp_path, LOCAL + 'languages = ["ru", "el"]\n'))
+    assert [embedders.reads("mini", each, found) for each in ("ru", "uk", "el", "en", "zh")] == [True] * 3 + [False] * 2
+    assert not embedders.reads("bge-small-en-v1.5", "ru", found)
+    assert embedders.reads("bge-small-en-v1.5", "de", found)
+    assert embedders.reads("bge-m3", "zh", found)
+    assert embedders.reads("no-longer-known", "ru", found)
+
+
+def test_whose_lexical_weights_are_kept_is_said_in_the_file(tmp_path: Path) -> None:
+    m3 = '[embedders.mine]\nkind = "bge-m3"\nmodel = "acme/m3"\ndimension = 8\nlexical = true\n'
+    found = embedders.known(written(tmp_path, LOCAL + m3))
+    models = [Model(name=name, dimension=8) for name in ("mini", "mine", "bge-m3", "no-longer-known")]
+    assert embedders.lexical(models, found) == ("mine",)
 
 
 def test_a_stand_in_is_no_embedder_of_a_generation(tmp_path: Path) -> None:

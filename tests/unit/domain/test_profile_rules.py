@@ -25,6 +25,7 @@ def made(**fields: Any) -> Profile:
         ({"agreement": 0.1}, 'agreement: score = "fused" has no absolute score'),
         ({"graph_boost": 0.1, "legs": ("graph",)}, 'graph_boost: score = "fused" has no absolute score'),
         ({"graph_boost": 0.1, "score": "relevance"}, "graph_boost: nothing uses it without the leg graph"),
+        ({"lexical": True, "legs": ("sparse",)}, "lexical: nothing uses it without the leg dense"),
         ({"route_by_language": True, "legs": ("sparse",)}, "route_by_language: nothing uses it without the leg dense"),
         (
             {"calibrated_bm25": True, "legs": ("fulltext",), "score": "coverage"},

@@ -10,9 +10,9 @@ import pytest
 
 from schemas.graph import Fact
 from schemas.replies import LegReport, Milliseconds, Passage, QueryReply, Summary
-from streams.domain import ranking, reports, reranking
+from streams.domain import listwise, ranking, reports, reranking
 from streams.domain.profile import Profile
-from streams.domain.reranking import Scored
+from streams.domain.reranking import LONGEST_CONTEXT, Scored
 from streams.domain.texts import WARNING
 from streams.errors import Transient
 from tests.unit.domain.questions import passage as live_passage
@@ -167,6 +167,35 @@ def test_what_a_reranker_reads_is_whole_and_without_a_warning() -> None:
     found = reranking.candidates(ranking.rank(prepared(), legs, live, profile=profile, top_k=15))
     assert [each.text is None for each in found] == [False, True, True, False]
     assert [reranking.read(each) for each in found] == [f"Title > {name}\n\n{of.body}" for name, of in live.items()]
+
+
+def test_a_reranker_reads_the_headings_then_the_context_then_the_text_and_a_reply_shows_no_context() -> None:
+    live = {
+        "a": live_passage("a", "A text.", context="It is about fees."),
+        "b": live_passage("b", "A longer text. " * 10, trust="external", context="Long. " * 100),
+        "c": live_passage("c", "No context."),
+        "d": live_passage("d", "No heading.", heading_path=(), context="Why not."),
+    }
+    legs: Any = {"dense": result("dense", *live)}
+    ranked = ranking.rank(prepared(), legs, live, profile=msgspec.structs.replace(PROFILE, passage_chars=80), top_k=15)
+    assert all(each.context is None for each in reranking.candidates(ranked))
+    found = reranking.candidates(ranked, in_context=True)
+    assert [reranking.read(each) for each in found] == [
+        "Title > a\n\nIt is about fees.\n\nA text.",
+        f"Title > b\n\n{('Long. ' * 100)[:LONGEST_CONTEXT].rstrip()}\n\n{live['b'].body}",
+        "Title > c\n\nNo context.",
+        "Why not.\n\nNo heading.",
+    ]
+    assert not any("about fees" in each.passage.text for each in found)
+
+
+def test_a_language_model_sees_heading_and_context_and_most_of_its_room_is_the_passage_s() -> None:
+    live = {"a": live_passage("a", "b" * 5_000, context="c" * 5_000)}
+    legs: Any = {"dense": result("dense", "a")}
+    (found,) = reranking.candidates(ranking.rank(prepared(), legs, live, profile=PROFILE, top_k=1), in_context=True)
+    seen = listwise.prompt("q", [reranking.read(found)], fence="|").user
+    assert "Title > a\n\nccc" in seen
+    assert (seen.count("c"), seen.count("b") > listwise.PASSAGE_CHARS / 2) == (LONGEST_CONTEXT, True)
 
 
 def test_a_passage_is_shown_as_it_is_live_now_and_only_then() -> None:

@@ -56,6 +56,13 @@ async def test_a_long_version_is_sent_in_parts_that_a_record_can_carry(deps: chu
     assert all(len(batch.chunks) <= chunk.MOST_CHUNKS for batch in batches)
 
 
+async def test_lexical_weights_count_as_one_more_model(deps: chunk.Deps) -> None:
+    content = "\n\n".join(f"## Part {number}\n\n{'A sentence of it. ' * 20}" for number in range(200))
+    weighed = dataclasses.replace(deps.generation, lexical=("m",))
+    _, *batches = await messages(dataclasses.replace(deps, generation=weighed), change(1, content))
+    assert max(len(batch.chunks) for batch in batches) == chunk.MOST_CHUNKS // 2
+
+
 async def test_the_more_models_embed_a_part_the_fewer_chunks_it_has(deps: chunk.Deps) -> None:
     """So that a record of vectors stays as small; with more models than chunks, one a part."""
     content = "\n\n".join(f"## Part {number}\n\nA sentence." for number in range(200))

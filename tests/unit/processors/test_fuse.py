@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from schemas import codec
+from schemas.fused import Fused
 from schemas.graph import Fact
 from schemas.queries import Expected, Hit, LegResult, MinVersion
 from schemas.replies import QueryReply
@@ -289,6 +291,19 @@ async def reranking(reranker: str | None, *results: LegResult, seconds: float = 
     asked = question(query=query, progressive=True)
     outputs = await asyncio.gather(*(fuse.handle(each, state) for each in (asked, *results)))
     return [each for output in outputs for each in output]
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+async def test_contexts_go_to_the_reranker_alone_and_only_where_they_are_wanted(wanted: bool) -> None:
+    known = passage("a", context="It is about fees.")
+    state = dataclasses.replace(deps(known), reranker="memory-overlap", in_context=wanted)
+    query = prepared(deadline=time.time() + 5, profile="knowledge-base", legs=("dense",))
+    messages: tuple[Any, ...] = (question(query=query, progressive=True), result("dense", "a"))
+    outputs = await asyncio.gather(*(fuse.handle(each, state) for each in messages))
+    reply, handed = [each.message for output in outputs for each in output]
+    assert isinstance(handed, Fused) and isinstance(reply, QueryReply)
+    assert [each.context for each in handed.candidates] == ["It is about fees." if wanted else None]
+    assert "about fees" not in codec.encode(reply).decode()
 
 
 async def test_without_a_reranker_the_fused_answer_is_final_and_no_hop_is_paid() -> None:

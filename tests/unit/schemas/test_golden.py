@@ -166,6 +166,7 @@ FULL: tuple[Message, ...] = (
                 dense="AACAPwAAAAA=",
                 sparse=SparseVector(indices=(7, 4294967295), values=(0.5, 1.25)),
                 also={"bge-small-en-v1.5": "AACAPwAAAAA="},
+                lexical={"bge-m3": SparseVector(indices=(6, 250001), values=(0.25, 0.5))},
             ),
             ChunkVectors(id=CHILD, level="child", dense="AACAPwAAAAA=", sparse=None),
         ),
@@ -209,6 +210,7 @@ FULL: tuple[Message, ...] = (
         status="ok",
         hits=(Hit(chunk_id=CHILD, score=0.78), Hit(chunk_id=PARENT, score=0.5)),
         questions=(Hit(chunk_id=CHILD, score=0.91),),
+        lexical=(Hit(chunk_id=PARENT, score=0.21),),
         facts=(Fact(subject="annual plan", label="includes", object="API", chunk_id=PARENT, score=0.5),),
         overviews=(Overview(title="Plans", text="There are two plans.", evidence=(PARENT, CHILD), score=0.5),),
         reason="1 of 2 vectors",
@@ -221,7 +223,11 @@ FULL: tuple[Message, ...] = (
         expected=EXPECTED,
         reply=QueryReply(query_id=QUERY_ID, profile="general", milliseconds=Milliseconds(total=31.2, fuse=3.0)),
         candidates=(
-            Candidate(passage=PASSAGE, text="Refund policy > Annual plans\n\nRefunded in full within 30 days."),
+            Candidate(
+                passage=PASSAGE,
+                text="Refund policy > Annual plans\n\nRefunded in full within 30 days.",
+                context="From the refund policy, about annual plans.",
+            ),
             Candidate(passage=PASSAGE),
         ),
     ),
@@ -331,7 +337,7 @@ def test_whatever_is_optional_may_be_left_out_and_takes_its_default(message: Mes
 
 @pytest.mark.parametrize("message", FULL, ids=lambda message: type(message).__name__)
 def test_fields_that_a_later_release_adds_are_ignored(message: Message) -> None:
-    free = ("metadata", "legs", "skipped", "signals", "also")  # maps whose keys are data
+    free = ("metadata", "legs", "skipped", "signals", "also", "lexical")  # maps whose keys are data
 
     def extended(value: Any, more: bool = True) -> Any:
         if isinstance(value, dict):
