@@ -109,6 +109,7 @@ class Expected(Message, tag=True, rename={"schema_version": "version"}, frozen=T
     prepared: float  # seconds since the epoch, when `prepare` was done
     asked: float | None = None  # seconds since the epoch, when the client sent it (Kafka's timestamp)
     min_version: tuple[MinVersion, ...] = ()
+    behind: int | None = None  # versions that the index was behind `min_version` before the search; absent: not looked
     explain: bool = False
     floor: float | None = None  # in place of the profile's
     progressive: bool = False  # the fused answer is wanted before the reranked one

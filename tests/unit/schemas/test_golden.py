@@ -88,6 +88,7 @@ EXPECTED = Expected(
     prepared=1772357400.012,
     asked=1772357400.008,
     min_version=(MinVersion(source="help", doc_id="billing/refund-policy", version=3),),
+    behind=1,
     explain=True,
     floor=0.25,
     progressive=True,
