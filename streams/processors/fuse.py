@@ -38,6 +38,7 @@ LEAST_FENCE = 0.1  # seconds, however near the deadline
 LATE = 1.0  # seconds after a deadline from which nobody reads the reply
 MOST_REMEMBERED = 20_000  # tickets
 MOST_PINNED = 50  # passages
+MOST_SEARCHES = 8  # of one question, where flips keep overtaking it
 
 
 @dataclass(eq=False)
@@ -241,9 +242,9 @@ def _evidence(results: Mapping[Leg, LegResult]) -> list[str]:
 
 
 def _may_repeat(expected: Expected, joined: float, deps: Deps) -> bool:
-    """Tell whether there is time to search again, once."""
+    """Tell whether there is time to search again."""
     spent = joined - expected.prepared
-    return not expected.again and deps.clock() + 2 * spent + FENCE_SECONDS / 4 <= expected.query.deadline
+    return expected.searches < MOST_SEARCHES and deps.clock() + 2 * spent + FENCE_SECONDS / 4 <= expected.query.deadline
 
 
 async def _overtaken(expected: Expected, missing: Sequence[str], deps: Deps) -> bool:
@@ -258,7 +259,9 @@ def _again(expected: Expected, behind: int, deps: Deps) -> Sequence[Outgoing]:
     """Return what has the legs search once more, under a ticket of its own."""
     deps.counts["searched again"] += 1
     query = msgspec.structs.replace(expected.query, ticket=f"{expected.query.ticket}-again")
-    once_more = msgspec.structs.replace(expected, query=query, prepared=deps.clock(), again=True, behind=behind)
+    once_more = msgspec.structs.replace(
+        expected, query=query, prepared=deps.clock(), again=True, searches=expected.searches + 1, behind=behind
+    )
     key = query.ticket.encode()
     return [
         Outgoing(topic=catalogue.LEG_RESULTS, key=key, message=once_more),

@@ -211,7 +211,7 @@ async def test_what_became_searchable_during_the_search_is_searched_again_or_cal
     assert (once_more.message.again, once_more.message.behind) == (True, 0)
     again = [msgspec.structs.replace(each, ticket="0-1-again") for each in RESULTS]
     assert not (await answer(state, once_more.message, *again)).stale
-    no_time: tuple[dict[str, Any], ...] = ({"seconds": 0.4}, {"again": True})
+    no_time: tuple[dict[str, Any], ...] = ({"seconds": 0.4}, {"searches": fuse.MOST_SEARCHES})
     for fields in no_time:
         late = await answer(deps(passage("a")), question(min_version=wanted, behind=behind, **fields), *RESULTS)
         assert (late.stale, late.stale_versions) == (True, behind or 1)
@@ -241,9 +241,16 @@ async def test_a_search_that_a_flip_overtook_is_made_once_more() -> None:
     assert [each.passage_id for each in reply.passages] == ["new"]
 
 
-async def test_it_is_made_no_third_time_and_not_close_to_the_deadline() -> None:
+async def test_it_is_made_again_for_each_flip_up_to_a_limit_and_not_close_to_the_deadline() -> None:
     legs = (result("dense", "old"), result("sparse"), result("fulltext"))
-    assert (await answer(deps(pending=()), question(again=True), *legs)).passages == ()
+    state, asked = deps(pending=()), question()
+    for number in range(1, fuse.MOST_SEARCHES):
+        ticket = asked.query.ticket
+        of = [msgspec.structs.replace(each, ticket=ticket) for each in legs]
+        outputs = await asyncio.gather(*(fuse.handle(each, state) for each in (asked, *of)))
+        asked = next(each.message for output in outputs for each in output if isinstance(each.message, Expected))
+        assert (asked.searches, asked.query.ticket) == (number + 1, f"{ticket}-again")
+    assert (await answer(deps(pending=()), question(searches=fuse.MOST_SEARCHES), *legs)).passages == ()
     assert (await answer(deps(pending=()), question(seconds=0.4), *legs)).passages == ()
 
 

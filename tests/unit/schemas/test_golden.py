@@ -96,6 +96,8 @@ EXPECTED = Expected(
     cache_key="answers:acme:9b74c989",
     rewritten="can an annual plan be refunded? money back",
     reasons=("expansions: no time left",),
+    again=True,
+    searches=2,
 )
 SMALL_EXPECTED = Expected(query=SMALL_PREPARED, reply_to=ReplyTo(topic="replies"), top_k=5, received=0.0, prepared=0.0)
 PASSAGE = Passage(
