@@ -18,6 +18,16 @@ EXCEPTION = "kafka_dlt-exception-fqcn"
 EXCEPTION_MESSAGE = "kafka_dlt-exception-message"
 ERROR_CLASS = "rankstream-error-class"
 ATTEMPTS = "rankstream-attempts"
+PARKED = "rankstream-parked"  # it died before at this stage with this class, and was re-driven since
+
+# A re-driven record carries these on, so that its next death can be compared with the last.
+REDRIVES = "rankstream-redrives"  # how often it was re-driven
+DIED = "rankstream-died"  # `group=class` of each death before, parted by spaces
+
+# A record of a dead letter topic without a value says what became of the letter that its original-* headers name.
+SETTLED = "rankstream-settled"
+SETTLED_UP_TO = "rankstream-settled-up-to"  # the offset on the dead letter topic; a later letter is a new one
+Settled = Literal["redriven", "discarded"]
 
 
 class DeadLetter(Message, tag=True, rename={"schema_version": "version"}, frozen=True, kw_only=True):

@@ -109,11 +109,13 @@ class Expected(Message, tag=True, rename={"schema_version": "version"}, frozen=T
     prepared: float  # seconds since the epoch, when `prepare` was done
     asked: float | None = None  # seconds since the epoch, when the client sent it (Kafka's timestamp)
     min_version: tuple[MinVersion, ...] = ()
+    behind: int | None = None  # versions that the index was behind `min_version` before the search; absent: not looked
     explain: bool = False
     floor: float | None = None  # in place of the profile's
     progressive: bool = False  # the fused answer is wanted before the reranked one
     skipped: dict[str, str] = {}  # legs that do not run, with the reason
     again: bool = False  # a flip overtook the first search
+    searches: int = 1  # how many there were, with this one; each flip that overtakes one makes another
     cache_key: str | None = None  # where a complete answer is kept; absent: it is not
     rewritten: str | None = None  # the question as it is searched, where that is not what was asked
     reasons: tuple[str, ...] = ()  # why an option that the profile asks for did not do its work

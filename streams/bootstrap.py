@@ -282,6 +282,7 @@ async def _prepare(of: Resources) -> prepare.Deps:
         clock=time.time,
         asker=await of.asker("questions"),
         reranker=of.reranker_name,
+        passages=passages,
         answers=None
         if answers is None
         else AnswerFinder(answers=answers, epochs=epochs, passages=passages, clock=time.time),

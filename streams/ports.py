@@ -203,7 +203,7 @@ class PassageReader(Protocol):
     async def live_versions(
         self, tenant: str, generation: str, keys: Sequence[tuple[str, str]]
     ) -> Mapping[tuple[str, str], int]:
-        """Return the live version by (source, doc id)."""
+        """Return the live version by (source, doc id); a deletion counts as live from when it is accepted."""
 
     async def describe(self, key: DocKey, generation: str) -> tuple[VersionView, ...]:
         """Return the versions of a document that are kept, newest first; the live one with its chunks."""

@@ -16,6 +16,7 @@ from schemas.base import Message
 from schemas.codec import InvalidMessage
 from schemas.dead_letters import ErrorClass
 from streams import wire
+from streams.domain import letters
 from streams.errors import (
     BrokerUnavailable,
     CannotContinue,
@@ -228,8 +229,12 @@ def dead_letter(failure: Failure, processor: Processor) -> RawOutgoing:
         dead_letters.ERROR_CLASS: failure.error_class.encode(),
         dead_letters.ATTEMPTS: str(failure.attempts).encode(),
     }
+    if letters.died_so_before(record.headers, group=processor.group, error_class=failure.error_class):
+        headers[dead_letters.PARKED] = b"true"
     topic = processor.source.dead_letters.name
-    return RawOutgoing(topic=topic, key=record.key, value=record.value, headers=headers, partition=record.partition)
+    # Kafka takes a record with neither key nor value, and our producer does not.
+    value = b"" if record.key is None and record.value is None else record.value
+    return RawOutgoing(topic=topic, key=record.key, value=value, headers=headers, partition=record.partition)
 
 
 def _one_line(error: BaseException) -> str:

@@ -21,6 +21,7 @@ from topics.topic import Topic
 
 FILE_NAME = "asyncapi.json"
 DEAD_LETTER = "DeadLetter"
+DEAD_LETTER_MARK = "DeadLetterMark"
 BINDING = "0.5.0"
 JSON = "application/json"
 CORRELATION = {"location": f"$message.header#/{record_headers.CORRELATION_ID}"}
@@ -74,7 +75,7 @@ def files() -> dict[str, bytes]:
 
 def _message_names(topic: Topic) -> list[str]:
     if topic in catalogue.DEAD_LETTERS:
-        return [DEAD_LETTER]
+        return [DEAD_LETTER, DEAD_LETTER_MARK]
     return [message.__name__ for message in topic.carries]
 
 
@@ -120,6 +121,15 @@ def _messages(topics: Sequence[Topic]) -> dict[str, Any]:
             "type": "object",
             "properties": record_headers.TRACE | record_headers.DEAD_LETTER,
             "required": [dead_letters.ORIGINAL_TOPIC, dead_letters.ERROR_CLASS],
+        },
+    }
+    found[DEAD_LETTER_MARK] = {
+        "title": DEAD_LETTER_MARK,
+        "summary": "No value: the dead letter that the headers name was re-driven or discarded, and is no longer open.",
+        "headers": {
+            "type": "object",
+            "properties": record_headers.DEAD_LETTER_MARK,
+            "required": list(record_headers.DEAD_LETTER_MARK),
         },
     }
     return found

@@ -53,6 +53,26 @@ DEAD_LETTER = {
     dead_letters.EXCEPTION_MESSAGE: {"type": "string"},
     dead_letters.ERROR_CLASS: {"type": "string", "enum": list(get_args(dead_letters.ErrorClass))},
     dead_letters.ATTEMPTS: {"type": "string", "description": "decimal"},
+    dead_letters.PARKED: {"type": "string", "description": "it died twice the same way; re-driven only when asked for"},
+    dead_letters.REDRIVES: {"type": "string", "description": "decimal: how often it went back before it died"},
+    dead_letters.DIED: {"type": "string", "description": "`group=class` of each death before, parted by spaces"},
+}
+DEAD_LETTER_MARK = {
+    **{
+        name: DEAD_LETTER[name]
+        for name in (
+            dead_letters.ORIGINAL_TOPIC,
+            dead_letters.ORIGINAL_PARTITION,
+            dead_letters.ORIGINAL_OFFSET,
+            dead_letters.ORIGINAL_TIMESTAMP,
+            dead_letters.ORIGINAL_GROUP,
+        )
+    },
+    dead_letters.SETTLED: {"type": "string", "enum": list(get_args(dead_letters.Settled))},
+    dead_letters.SETTLED_UP_TO: {
+        "type": "string",
+        "description": "decimal: the offset on the dead letter topic up to which the letter named is settled",
+    },
 }
 # By message: its headers, and which of them are required.
 OF_MESSAGE: dict[type[Message], tuple[dict[str, Any], list[str]]] = {

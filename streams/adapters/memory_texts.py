@@ -139,13 +139,15 @@ class MemoryPassages:
     async def live_versions(
         self, tenant: str, generation: str, keys: Sequence[tuple[str, str]]
     ) -> Mapping[tuple[str, str], int]:
-        """Return the live version by (source, doc id), a deletion's too."""
+        """Return the live version by (source, doc id), an accepted deletion's too."""
         found = {}
         for source, doc_id in keys:
             key = DocKey(tenant=tenant, source=source, doc_id=doc_id)
             document = self._state.documents.get((generation, key))
-            if document is not None and document.live_version is not None:
-                found[source, doc_id] = document.live_version
+            live = None if document is None else document.live_version
+            versions = [each for each in (live, self._state.deletions.get(key)) if each is not None]
+            if versions:
+                found[source, doc_id] = max(versions)
         return found
 
     async def describe(self, key: DocKey, generation: str) -> tuple[VersionView, ...]:

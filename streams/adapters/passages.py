@@ -55,7 +55,7 @@ class PostgresPassages:
     async def live_versions(
         self, tenant: str, generation: str, keys: Sequence[tuple[str, str]]
     ) -> Mapping[tuple[str, str], int]:
-        """Return the live version by (source, doc id), a deletion's too; absent: none is live."""
+        """Return the live version by (source, doc id), an accepted deletion's too; absent: none is live."""
         if not keys:
             return {}
         rows = await postgres.read(

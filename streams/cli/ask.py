@@ -25,6 +25,12 @@ from streams.cli import connect, console
     "--floor", type=click.FloatRange(0, 1), help="The least score, in place of the profile's; 0 drops nothing."
 )
 @click.option("--progressive", is_flag=True, help="Print the answer as it is fused, then as it is reranked.")
+@click.option(
+    "--min-version",
+    metavar="SOURCE/DOC=N",
+    multiple=True,
+    help="The answer says `stale`, and by how much, unless this version is searched; may be given several times.",
+)
 @click.option("--cache/--no-cache", default=True, help="Whether a kept answer will do.  [default: cache]")
 @click.option(
     "--file", "path", type=click.Path(path_type=Path), help='Ask every line: {"id": …, "text": …}; - reads stdin.'
@@ -42,6 +48,7 @@ def command(
     **fields: Any,
 ) -> int:
     """Ask QUESTION and print the passages that answer it, or ask a whole --file of questions."""
+    fields["min_version"] = [connect.wanted_version(text) for text in fields["min_version"]]
     found = settings.load()
     if path is not None:
         if question is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streams import settings
-from streams.errors import Invalid
+from streams.errors import ConfigurationError, Invalid
 
 if TYPE_CHECKING:
     from schemas.documents import DocKey
@@ -44,6 +44,17 @@ def document(name: str, tenant: str) -> DocKey:
         return codec.from_builtins({"name": "DocumentChange", **fields}, DocumentChange).key
     except codec.InvalidMessage as error:
         raise invalid(error, fields) from error
+
+
+def wanted_version(text: str) -> dict[str, Any]:
+    """Read SOURCE/DOC=VERSION into the fields of a MinVersion; raise ConfigurationError."""
+    name, _, version = text.rpartition("=")
+    source, _, doc_id = name.partition("/")
+    if not (source and doc_id and version.isascii() and version.isdigit()):
+        raise ConfigurationError(
+            f"--min-version {text!r} must be SOURCE/DOC=VERSION, such as help/billing/refunds.md=3"
+        )
+    return {"source": source, "doc_id": doc_id, "version": int(version)}
 
 
 def memory(found: settings.Settings, tenant: str, source: str) -> Path:

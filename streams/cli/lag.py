@@ -1,4 +1,4 @@
-"""How far every processor is behind, and how many dead letters there are."""
+"""How far every processor is behind."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from aiokafka.errors import KafkaError
 from streams.gateways.broker import reaching
 from streams.processor import Processor
 from streams.processors import catalogue
-from topics.catalogue import DEAD_LETTERS
 
 Offsets = Mapping[TopicPartition, int]
 
@@ -29,16 +28,8 @@ class Lag:
     state: str  # of the consumer group, in Kafka's words: Stable, Empty (nobody works), PreparingRebalance …
 
 
-@dataclass(frozen=True, kw_only=True)
-class Measured:
-    """The lags in pipeline order, and the dead letters by topic."""
-
-    lags: tuple[Lag, ...]
-    dead_letters: Mapping[str, int]
-
-
-async def measure(bootstrap: str) -> Measured:
-    """Ask the broker; raise ConfigurationError when it cannot be reached."""
+async def measure(bootstrap: str) -> tuple[Lag, ...]:
+    """Return the lags in pipeline order; raise ConfigurationError when the broker cannot be reached."""
     servers = bootstrap.split(",")
     admin = AIOKafkaAdminClient(bootstrap_servers=servers)
     consumer = AIOKafkaConsumer(bootstrap_servers=servers, group_id=None, enable_auto_commit=False)
@@ -50,15 +41,12 @@ async def measure(bootstrap: str) -> Measured:
         def partitions(topic: str) -> list[TopicPartition]:
             return [TopicPartition(topic, number) for number in sorted(cluster.partitions_for_topic(topic) or ())]
 
-        read = {tp for processor in catalogue.ALL for tp in partitions(processor.source.name)}
-        dead = {tp for topic in DEAD_LETTERS for tp in partitions(topic.name)}
-        everything = sorted(read | dead)
+        everything = sorted({tp for processor in catalogue.ALL for tp in partitions(processor.source.name)})
         ends, begins = await consumer.end_offsets(everything), await consumer.beginning_offsets(everything)
         lags = [
             await _lag(admin, processor, partitions(processor.source.name), begins, ends) for processor in catalogue.ALL
         ]
-        letters = {topic.name: sum(ends[tp] - begins[tp] for tp in partitions(topic.name)) for topic in DEAD_LETTERS}
-        return Measured(lags=tuple(lags), dead_letters=letters)
+        return tuple(lags)
     finally:
         await consumer.stop()
         await admin.close()

@@ -21,6 +21,7 @@ COMMANDS = {
     "delete": "delete",
     "show": "show",
     "status": "status",
+    "dlq": "dlq",
     "evaluate": "evaluate",
     "calibrate": "calibrate",
     "profiles": "profiles",

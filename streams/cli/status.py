@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
@@ -13,6 +14,7 @@ from streams.cli import console
 from streams.settings import Settings
 
 SECONDS = 5.0  # for each server
+DEAD_LETTER_SECONDS = 10.0  # to read them in
 OK = "ok"
 
 
@@ -71,19 +73,35 @@ async def _topics_and_lag(found: Settings) -> bool:
     if any(difference.kind == "missing" for difference in differences):
         console.say("  `rankstream topics apply` makes what is missing")
         return False
-    measured = await measure(bootstrap)
+    lags = await measure(bootstrap)
     console.say()
     _table(
         [("processor", "reads", "lag", "state")]
-        + [
-            (lag.processor, lag.topic, "?" if lag.records is None else str(lag.records), lag.state)
-            for lag in measured.lags
-        ]
+        + [(lag.processor, lag.topic, "?" if lag.records is None else str(lag.records), lag.state) for lag in lags]
     )
     console.say()
-    dead = {topic: count for topic, count in measured.dead_letters.items() if count}
-    console.say("dead letters: " + (", ".join(f"{topic} {count}" for topic, count in dead.items()) or "none"))
-    return not dead
+    return await _dead_letters(bootstrap)
+
+
+async def _dead_letters(bootstrap: str) -> bool:
+    """Say what died and waits for somebody; what was re-driven or discarded does not."""
+    from streams.domain.letter_choice import grouped  # noqa: PLC0415
+    from streams.gateways import dead_letters  # noqa: PLC0415
+
+    found = await dead_letters.read(bootstrap, seconds=DEAD_LETTER_SECONDS)
+    counts = Counter[str]()
+    parked = 0
+    for group in grouped(found.letters):
+        counts[group.topic] += group.waiting
+        parked += group.counts["parked"]
+    dead = ", ".join(f"{topic}.dlq {count}" for topic, count in counts.items() if count)
+    said = dead or ("none" if found.complete else "not all were read")
+    if not found.complete:
+        said += f" (stopped reading after {DEAD_LETTER_SECONDS:.0f} s)"
+    console.say(f"dead letters: {said}" + (f", {parked} of them parked" if parked else ""))
+    if dead:
+        console.say("  `rankstream dlq list` says more, `rankstream dlq redrive` sends them back")
+    return found.complete and not dead
 
 
 async def _counts(found: Settings) -> None:

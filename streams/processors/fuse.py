@@ -24,7 +24,7 @@ from streams.domain.relevance import Weights
 from streams.errors import Invalid, RankstreamError
 from streams.ports import PassageReader, PinnedReader
 from streams.processor import Ack, Failure, OnFailure, Processor
-from streams.processors import replying
+from streams.processors import freshness, replying
 from streams.processors.answer_cache import AnswerKeeper
 from streams.wire import Outgoing
 from topics import catalogue
@@ -38,6 +38,7 @@ LEAST_FENCE = 0.1  # seconds, however near the deadline
 LATE = 1.0  # seconds after a deadline from which nobody reads the reply
 MOST_REMEMBERED = 20_000  # tickets
 MOST_PINNED = 50  # passages
+MOST_SEARCHES = 8  # of one question, where flips keep overtaking it
 
 
 @dataclass(eq=False)
@@ -124,11 +125,15 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
     wanted = _evidence(results)
     try:
         async with asyncio.timeout(min(FENCE_SECONDS, max(LEAST_FENCE, query.deadline - joined))):
+            behind = await _behind(expected, deps)
+            # What was asked for became searchable while the legs searched: they may have missed it.
+            caught_up = bool(expected.min_version) and behind == 0 and expected.behind != 0
             live = await deps.passages.resolve(scope.of(query), wanted, query.terms) if wanted else {}
-            if await _overtaken(expected, [chunk for chunk in wanted if chunk not in live], joined, deps):
-                return _again(expected, deps)
+            missing = [chunk for chunk in wanted if chunk not in live]
+            if _may_repeat(expected, joined, deps) and (caught_up or await _overtaken(expected, missing, deps)):
+                return _again(expected, behind, deps)
             pinned = await deps.pinned.pinned(scope.of(query), MOST_PINNED) if profile.pinned and query.agent else ()
-            lag = await _lag(expected, deps)
+            lag = (expected.behind or 1) if caught_up else behind
     except Invalid as error:
         info = ErrorInfo(error_class="validation", message=error.message, field=error.field)
         return [_error(expected, deps, info, legs=reports.reports(expected, results))]
@@ -245,22 +250,27 @@ def _evidence(results: Mapping[Leg, LegResult]) -> list[str]:
     )
 
 
-async def _overtaken(expected: Expected, missing: Sequence[str], joined: float, deps: Deps) -> bool:
-    """Tell whether to search again: a hit's chunk was replaced while the legs searched, so its page could be missing.
+def _may_repeat(expected: Expected, joined: float, deps: Deps) -> bool:
+    """Tell whether there is time to search again."""
+    spent = joined - expected.prepared
+    return expected.searches < MOST_SEARCHES and deps.clock() + 2 * spent + FENCE_SECONDS / 4 <= expected.query.deadline
+
+
+async def _overtaken(expected: Expected, missing: Sequence[str], deps: Deps) -> bool:
+    """Tell whether a hit's chunk was replaced while the legs searched, so that its page could be missing.
 
     Chunks of a version that is not live yet are missing as well, and no reason to search again.
     """
-    spent = joined - expected.prepared
-    if not missing or expected.again or deps.clock() + 2 * spent + FENCE_SECONDS / 4 > expected.query.deadline:
-        return False
-    return await deps.passages.gone(scope.of(expected.query), missing)
+    return bool(missing) and await deps.passages.gone(scope.of(expected.query), missing)
 
 
-def _again(expected: Expected, deps: Deps) -> Sequence[Outgoing]:
+def _again(expected: Expected, behind: int, deps: Deps) -> Sequence[Outgoing]:
     """Return what has the legs search once more, under a ticket of its own."""
     deps.counts["searched again"] += 1
     query = msgspec.structs.replace(expected.query, ticket=f"{expected.query.ticket}-again")
-    once_more = msgspec.structs.replace(expected, query=query, prepared=deps.clock(), again=True)
+    once_more = msgspec.structs.replace(
+        expected, query=query, prepared=deps.clock(), again=True, searches=expected.searches + 1, behind=behind
+    )
     key = query.ticket.encode()
     return [
         Outgoing(topic=catalogue.LEG_RESULTS, key=key, message=once_more),
@@ -268,15 +278,12 @@ def _again(expected: Expected, deps: Deps) -> Sequence[Outgoing]:
     ]
 
 
-async def _lag(expected: Expected, deps: Deps) -> int:
+async def _behind(expected: Expected, deps: Deps) -> int:
     """Return by how many versions the index is behind what the caller asked for."""
-    if not expected.min_version:
+    if expected.behind == 0:
         return 0
     query = expected.query
-    keys = [(wanted.source, wanted.doc_id) for wanted in expected.min_version]
-    live = await deps.passages.live_versions(query.tenant, query.generation, keys)
-    behind = (wanted.version - live.get((wanted.source, wanted.doc_id), -1) for wanted in expected.min_version)
-    return max(0, *behind)
+    return await freshness.behind(deps.passages, query.tenant, query.generation, expected.min_version)
 
 
 def _error(expected: Expected, deps: Deps, error: ErrorInfo, **fields: object) -> Outgoing:

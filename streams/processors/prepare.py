@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,10 +19,10 @@ from streams import wire
 from streams.domain import greetings, language, normalise, tokens
 from streams.domain.profile import Profile
 from streams.domain.synonyms import Synonyms
-from streams.errors import Invalid
-from streams.ports import Generations
+from streams.errors import Invalid, RankstreamError
+from streams.ports import Generations, PassageReader
 from streams.processor import Failure, OnFailure, Processor
-from streams.processors import replying
+from streams.processors import freshness, replying
 from streams.processors.answer_cache import AnswerFinder, Looked
 from streams.processors.asking import Asker
 from streams.processors.rephrasing import rephrase
@@ -28,7 +30,11 @@ from streams.wire import Outgoing, Record
 from topics import catalogue
 from topics.topic import Topic
 
+log = logging.getLogger(__name__)
+
 LONGEST_BUDGET = 60.0  # seconds; a deadline further away is brought forward
+FRESHNESS_SECONDS = 0.5  # at most, for how fresh the index is
+FRESHNESS_SHARE = 0.25  # at most, of the time left to the deadline
 
 
 class Asked(Message, frozen=True, kw_only=True):
@@ -49,6 +55,7 @@ class Deps:
     clock: Callable[[], float]
     synonyms: Mapping[str, Synonyms] = field(default_factory=dict)  # of the profiles that have a dictionary
     answers: AnswerFinder | None = None  # none: every question is searched
+    passages: PassageReader | None = None  # none: nobody looks how fresh the index is before it is searched
     asker: Asker | None = None  # none: no language model is set, and its options are skipped
     reranker: str | None = None  # the model that profiles with a `rerank_depth` are reranked by
 
@@ -142,6 +149,7 @@ async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
         prepared=deps.clock(),
         asked=asked.at,
         min_version=request.min_version,
+        behind=await _behind(request, generation.id, until - deps.clock(), deps),
         explain=request.explain,
         floor=request.floor,
         progressive=request.progressive,
@@ -155,6 +163,18 @@ async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
         Outgoing(topic=catalogue.LEG_RESULTS, key=key, message=expected),
         Outgoing(topic=catalogue.PREPARED, key=key, message=query),
     ]
+
+
+async def _behind(request: QueryRequest, generation: str, left: float, deps: Deps) -> int | None:
+    """Return how far the index is behind what is asked for; none where that is not known, which `fuse` makes good."""
+    if not request.min_version or deps.passages is None:
+        return None
+    try:
+        async with asyncio.timeout(min(FRESHNESS_SECONDS, FRESHNESS_SHARE * left)):
+            return await freshness.behind(deps.passages, request.tenant, generation, request.min_version)
+    except (RankstreamError, TimeoutError) as error:
+        log.warning("how fresh the index is is not known: %s", str(error) or "no answer in time")
+        return None
 
 
 def _expanded(text: str, spoken: str, terms: int, synonyms: Synonyms | None) -> str:

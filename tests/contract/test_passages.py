@@ -171,6 +171,22 @@ async def test_live_versions_are_read_for_many_documents(stores: Stores) -> None
     assert found == {("help", "a"): 3, ("git", "b"): 5, ("help", "c"): 7}
 
 
+async def test_a_deletion_counts_from_when_it_is_accepted_and_a_re_creation_above_it(stores: Stores) -> None:
+    async def live() -> int | None:
+        found = await stores.passages.live_versions("acme", "g1", [("help", KEY.doc_id)])
+        return found.get(("help", KEY.doc_id))
+
+    await stores.put(change(2, "a"))
+    await stores.accept(deletion(5))
+    assert await live() == 5
+    await stores.accept(change(7, "b"))
+    assert await live() == 5
+    await stores.put(change(7, "b"))
+    assert await live() == 7
+    elsewhere = await stores.passages.live_versions("birch", "g1", [("help", KEY.doc_id)])
+    assert elsewhere == {}, "another tenant's deletion is not seen"
+
+
 async def test_nothing_is_asked_for_nothing(stores: Stores) -> None:
     assert await stores.passages.resolve(scope(), []) == {}
     assert await stores.passages.live_versions("acme", "g1", []) == {}

@@ -237,3 +237,25 @@ async def test_an_answer_that_cannot_be_delivered_leaves_a_dead_letter_and_stops
     asked = runner(raising(Transient("flaky")), broker, failed=lambda *_: [SENT], on_failure=OnFailure.ANSWER)
     assert await asked.run(record(MESSAGE)) is Outcome.DEAD_LETTERED
     assert [each.topic for each in broker.produced] == ["receipts.dlq"]
+
+
+async def test_a_record_with_neither_key_nor_value_is_passed(record: Callable[..., Record]) -> None:
+    """The producer takes no such record; a dead letter that cannot be produced would stop the stage for good."""
+    broker = Broker()
+    assert await runner(echo, broker).run(record(None, key=None)) is Outcome.DEAD_LETTERED
+    (letter,) = broker.produced
+    assert (letter.key, letter.value) == (None, b"")
+
+
+async def test_what_died_the_same_way_before_it_was_redriven_is_parked(record: Callable[..., Record]) -> None:
+    for died, parked in (
+        (b"rankstream.test=bug", True),
+        (b"rankstream.test=timeout", False),
+        (b"rankstream.other=bug", False),
+    ):
+        broker = Broker()
+        given = record(MESSAGE, headers={"rankstream-died": died, "rankstream-redrives": b"1"})
+        await runner(raising(ZeroDivisionError("x")), broker).run(given)
+        (letter,) = broker.produced
+        assert ("rankstream-parked" in letter.headers) is parked
+        assert (letter.headers["rankstream-died"], letter.headers["rankstream-redrives"]) == (died, b"1")

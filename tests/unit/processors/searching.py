@@ -57,6 +57,7 @@ class Search:
             generations=self.stores.generations,
             clock=self._clock,
             answers=finder,
+            passages=self.passages,
             asker=self.asker,
         )
         self.fuse = fuse.Deps(

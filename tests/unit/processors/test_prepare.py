@@ -11,6 +11,8 @@ import pytest
 from schemas.queries import Expected, PreparedQuery, QueryRequest, ReplyTo
 from schemas.replies import QueryReply
 from streams.adapters import profiles
+from streams.adapters.memory_state import State
+from streams.adapters.memory_texts import MemoryPassages
 from streams.domain.generation import Generation, Model
 from streams.domain.profile import Profile
 from streams.domain.synonyms import Synonyms, parse
@@ -245,3 +247,33 @@ async def test_answers_are_kept_by_the_models_that_make_them(
     assert looked.models == [models]
     assert isinstance(sent[0].message, Expected)
     assert sent[0].message.progressive
+
+
+@pytest.mark.parametrize(
+    ("version", "error", "behind"), [(3, None, 0), (5, None, 2), (5, StoreUnavailable("down"), None)]
+)
+async def test_how_fresh_the_index_is_is_looked_at_before_the_search(
+    record: Callable[..., Record], version: int, error: Exception | None, behind: int | None
+) -> None:
+    class Passages(MemoryPassages):
+        async def live_versions(self, *_: object) -> dict[tuple[str, str], int]:
+            if error is not None:
+                raise error
+            return {("help", "a"): 3}
+
+    deps = prepare.Deps(
+        profiles=profiles.shipped(),
+        generations=Generations(),
+        clock=lambda: 1_000.5,
+        passages=Passages(State()),
+    )
+    sent: list[RawOutgoing] = []
+
+    async def produce(outgoing: RawOutgoing) -> None:
+        sent.append(outgoing)
+
+    wanted = [{"source": "help", "doc_id": "a", "version": version}]
+    asked = record(question(min_version=wanted), headers=ADDRESS)
+    await Runner(prepare.PREPARE, deps, produce, clock=lambda: 1_000.5).run(asked)
+    (expected,) = [json.loads(each.value or b"") for each in sent if each.topic == "leg-results"]
+    assert (expected["behind"], expected["min_version"]) == (behind, wanted)

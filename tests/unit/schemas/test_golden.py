@@ -88,6 +88,7 @@ EXPECTED = Expected(
     prepared=1772357400.012,
     asked=1772357400.008,
     min_version=(MinVersion(source="help", doc_id="billing/refund-policy", version=3),),
+    behind=1,
     explain=True,
     floor=0.25,
     progressive=True,
@@ -95,6 +96,8 @@ EXPECTED = Expected(
     cache_key="answers:acme:9b74c989",
     rewritten="can an annual plan be refunded? money back",
     reasons=("expansions: no time left",),
+    again=True,
+    searches=2,
 )
 SMALL_EXPECTED = Expected(query=SMALL_PREPARED, reply_to=ReplyTo(topic="replies"), top_k=5, received=0.0, prepared=0.0)
 PASSAGE = Passage(

@@ -12,7 +12,7 @@ import msgspec
 from schemas.generate import differing
 from streams import wire
 from topics import catalogue, record_headers
-from topics.asyncapi import DEAD_LETTER, document, files
+from topics.asyncapi import DEAD_LETTER, DEAD_LETTER_MARK, document, files
 from topics.topic import Topic
 
 DOCUMENT = msgspec.to_builtins(document())
@@ -74,7 +74,7 @@ def test_a_channel_carries_the_messages_of_its_topic_and_a_dead_letter_topic_dea
     for topic in catalogue.PIPELINE:
         assert list(DOCUMENT["channels"][topic.name]["messages"]) == [message.__name__ for message in topic.carries]
     for topic in catalogue.DEAD_LETTERS:
-        assert list(DOCUMENT["channels"][topic.name]["messages"]) == [DEAD_LETTER]
+        assert list(DOCUMENT["channels"][topic.name]["messages"]) == [DEAD_LETTER, DEAD_LETTER_MARK]
 
 
 def test_a_question_names_its_reply_address_and_the_reply_brings_its_correlation_id() -> None:

@@ -1,0 +1,269 @@
+"""Reading the dead letter topics, sending letters back to where they came from, and marking what became of them.
+
+A mark is a record on the partition of its letter, written after it: it is kept for as long as the letter is. Between a
+re-driven record and its mark a crash may come, so a record may go back twice; every effect may be repeated.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka.errors import KafkaError, MessageSizeTooLargeError
+
+from schemas.dead_letters import Settled
+from streams.domain import letters
+from streams.domain.letter_choice import Choice
+from streams.domain.letters import Letter, Mark, Place
+from streams.errors import Invalid, RankstreamError, Transient
+from streams.gateways.broker import REQUEST_TIMEOUT, open_producer, reaching
+from topics.catalogue import CONSUMED
+from topics.topic import Topic
+
+POLL = 200  # milliseconds
+FETCH = 4 * 1024 * 1024  # bytes at once, of all partitions: what is sent back is held in memory
+LINGER = 5  # milliseconds
+
+Spans = Mapping[TopicPartition, tuple[int, int]]  # by partition: the first offset to read, and the one to stop before
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """The letters, each once, by their place; `complete`: the topics were read to their ends."""
+
+    letters: tuple[Letter, ...]
+    complete: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Body:
+    """What a dead letter carries beside what its headers say about it."""
+
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[tuple[str, bytes | None], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Redriven:
+    """What became of one record: it is back on its topic, or why not."""
+
+    letters: tuple[Letter, ...]
+    error: RankstreamError | None = None
+
+
+async def read(
+    bootstrap: str, topics: Sequence[Topic] = CONSUMED, *, seconds: float, choice: Choice | None = None
+) -> Found:
+    """Read the dead letters of these topics, or of the partitions that a choice names, and what became of them.
+
+    Stops after `seconds`: what is found then may be a part, and letters may look open whose marks were not read.
+    Raises ConfigurationError when the broker cannot be reached, Transient when it stops to answer.
+    """
+    until = time.monotonic() + seconds
+    by_name = {topic.dead_letters.name: topic.name for topic in topics}
+    found: list[Letter | Mark] = []
+    async with _consumer(bootstrap) as consumer:
+        spans = await _spans(consumer, by_name, choice)
+        async for records in _scan(consumer, spans, until, to_end=True):
+            found += [
+                letters.read(
+                    _place(record),
+                    by_name[record.topic],
+                    timestamp=record.timestamp,
+                    value=record.value,
+                    headers=record.headers,
+                )
+                for record in records
+            ]
+        complete = await _is_read(consumer, spans, to_end=True)
+    settled = letters.settled(found)
+    return Found(letters=tuple(each for each in settled if choice is None or choice.matches(each)), complete=complete)
+
+
+async def body(bootstrap: str, letter: Letter, *, seconds: float) -> Body | None:
+    """Return what a letter carries; none when it is not there any more."""
+    place = TopicPartition(letter.place.topic, letter.place.partition)
+    spans = {place: (letter.place.offset, letter.place.offset + 1)}
+    async with _consumer(bootstrap) as consumer:
+        async for records in _scan(consumer, spans, time.monotonic() + seconds):
+            for record in records:
+                if record.offset == letter.place.offset:
+                    return Body(key=record.key, value=record.value, headers=tuple(record.headers))
+    return None
+
+
+async def redrive(
+    bootstrap: str, chosen: Sequence[Letter], *, seconds: float, on_done: Callable[[Redriven], None] = lambda _: None
+) -> list[Redriven]:
+    """Send records back to the topics and partitions that they came from, in their order, and mark their letters.
+
+    A record that died at several stages goes back once. Each is marked once its delivery is confirmed. `seconds`: in
+    all; what was not sent by then says so.
+    """
+    by_origin: dict[tuple[Place, int], list[Letter]] = {}
+    for letter in chosen:
+        by_origin.setdefault((letter.origin, letter.written_ms), []).append(letter)
+    wanted = {of[0].place: tuple(of) for of in by_origin.values()}
+    done: list[Redriven] = []
+    until = time.monotonic() + seconds
+    async with _consumer(bootstrap) as consumer, _producer(bootstrap) as producer:
+        async for records in _scan(consumer, _spans_of(wanted), until):
+            sending = [
+                (of, await _send_back(producer, record, of))
+                for record in records
+                if (of := wanted.pop(_place(record), None)) is not None
+            ]
+            for of, delivery in sending:
+                done.append(await _confirmed(producer, of, delivery))
+                on_done(done[-1])
+    late = Transient("it was not read in time, or is not there any more")
+    for of in wanted.values():
+        done.append(Redriven(letters=of, error=late))
+        on_done(done[-1])
+    return done
+
+
+async def discard(bootstrap: str, chosen: Sequence[Letter]) -> None:
+    """Mark letters as done with; raises Transient when a mark cannot be delivered."""
+    async with _producer(bootstrap) as producer:
+        try:
+            await asyncio.gather(*[await _mark(producer, letter, "discarded") for letter in chosen])
+        except (KafkaError, OSError) as error:
+            raise Transient(f"the broker did not take it: {_said(error)}") from error
+
+
+async def _send_back(producer: AIOKafkaProducer, record: Any, of: Sequence[Letter]) -> Any:
+    """Hand a record to the producer; returns its delivery, or what kept it from being sent."""
+    origin = of[0].origin
+    try:
+        partitions = await producer.partitions_for(origin.topic)
+        return await producer.send(
+            origin.topic,
+            b"" if record.key is None and record.value is None else record.value,  # the producer wants one of them
+            key=record.key,
+            # Where it lay: the other records of its document are there. A topic that was made smaller goes by the key.
+            partition=origin.partition if origin.partition in partitions else None,
+            headers=letters.redriven_headers(record.headers, of),
+        )
+    except (KafkaError, OSError) as error:
+        return error
+
+
+async def _confirmed(producer: AIOKafkaProducer, of: tuple[Letter, ...], delivery: Any) -> Redriven:
+    try:
+        if isinstance(delivery, Exception):
+            raise delivery
+        await delivery
+        await asyncio.gather(*[await _mark(producer, letter, "redriven") for letter in of])
+    except MessageSizeTooLargeError:
+        return Redriven(letters=of, error=Invalid(f"{of[0].size} bytes are too many for {of[0].origin.topic}"))
+    except (KafkaError, OSError) as error:
+        return Redriven(letters=of, error=Transient(f"the broker did not take it: {_said(error)}"))
+    return Redriven(letters=of)
+
+
+async def _mark(producer: AIOKafkaProducer, letter: Letter, what: Settled) -> asyncio.Future[Any]:
+    headers = letters.mark_headers(letter, what)
+    place = letter.place
+    sent: asyncio.Future[Any] = await producer.send(
+        place.topic, None, key=str(place).encode(), partition=place.partition, headers=headers
+    )
+    return sent
+
+
+def _said(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _place(record: Any) -> Place:
+    return Place(topic=record.topic, partition=record.partition, offset=record.offset)
+
+
+@asynccontextmanager
+async def _producer(bootstrap: str) -> AsyncIterator[AIOKafkaProducer]:
+    producer = await open_producer(bootstrap, linger_ms=LINGER)
+    try:
+        yield producer
+    finally:
+        await producer.stop()
+
+
+@asynccontextmanager
+async def _consumer(bootstrap: str) -> AsyncIterator[AIOKafkaConsumer]:
+    consumer = AIOKafkaConsumer(
+        bootstrap_servers=bootstrap.split(","),
+        group_id=None,
+        enable_auto_commit=False,
+        auto_offset_reset="earliest",
+        fetch_max_bytes=FETCH,
+        fetch_max_wait_ms=POLL,
+        request_timeout_ms=REQUEST_TIMEOUT,
+    )
+    try:
+        async with reaching(bootstrap):
+            await consumer.start()
+        yield consumer
+    except (KafkaError, OSError) as error:
+        raise Transient(f"the broker stopped to answer: {_said(error)}") from error
+    finally:
+        await consumer.stop()
+
+
+async def _spans(consumer: AIOKafkaConsumer, by_name: Mapping[str, str], choice: Choice | None) -> Spans:
+    """Return what there is to read; of the partitions that a choice names, where it names any."""
+    # All topics are listed, since asking Tansu for a name creates it.
+    cluster = await consumer._client.fetch_all_metadata()
+    named = choice.addresses if choice is not None else ()
+    # A letter lies on the partition that its record came from.
+    partitions = [
+        TopicPartition(name, number)
+        for name, topic in by_name.items()
+        for number in sorted(cluster.partitions_for_topic(name) or ())
+        if not named or any(at.topic in (name, topic) and at.partition in (None, number) for at in named)
+    ]
+    if not partitions:
+        return {}
+    begins, ends = await consumer.beginning_offsets(partitions), await consumer.end_offsets(partitions)
+    return {each: (begins[each], ends[each]) for each in partitions if begins[each] < ends[each]}
+
+
+def _spans_of(places: Mapping[Place, object]) -> Spans:
+    found: dict[TopicPartition, tuple[int, int]] = {}
+    for place in places:
+        at = TopicPartition(place.topic, place.partition)
+        first, last = found.get(at, (place.offset, place.offset + 1))
+        found[at] = (min(first, place.offset), max(last, place.offset + 1))
+    return found
+
+
+async def _scan(
+    consumer: AIOKafkaConsumer, spans: Spans, until: float, *, to_end: bool = False
+) -> AsyncIterator[list[Any]]:
+    """Yield the records of these spans, each partition's in order, until all are read or time is up.
+
+    With `to_end`, beyond the spans as well, up to where the partitions end.
+    """
+    if not spans:
+        return
+    consumer.assign(list(spans))
+    for partition, (first, _) in spans.items():
+        consumer.seek(partition, first)
+    while time.monotonic() < until and not await _is_read(consumer, spans, to_end=to_end):
+        for partition, records in (await consumer.getmany(timeout_ms=POLL)).items():
+            if within := [record for record in records if to_end or record.offset < spans[partition][1]]:
+                yield within
+
+
+async def _is_read(consumer: AIOKafkaConsumer, spans: Spans, *, to_end: bool) -> bool:
+    for partition, (_, end) in spans.items():
+        # What a fetch says of the end is right, where Tansu's answer leaves out all but the first of a batch.
+        last = max(end, consumer.highwater(partition) or 0) if to_end else end
+        if await consumer.position(partition) < last:
+            return False
+    return True
