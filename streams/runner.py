@@ -80,7 +80,7 @@ class Runner:
                     message = self.processor.reads(record, self.processor.source)
                 if outputs is None:
                     outputs = await self._handle(message)
-                await self._send(outputs, record)
+                await self._deliver(outputs, record)
                 return Outcome.DONE
             except _Expired:
                 return Outcome.EXPIRED
@@ -162,6 +162,13 @@ class Runner:
             log.warning("%s: an answer could not be delivered: %s", self.processor.name, error)
             return False
         return len(outputs) > 0
+
+    async def _deliver(self, outputs: Sequence[Outgoing], cause: Record) -> None:
+        if self.processor.hold is None:
+            await self._send(outputs, cause)
+            return
+        async with self.processor.hold(outputs, self._deps) as wanted:
+            await self._send(wanted, cause)
 
     async def _send(self, outputs: Sequence[Outgoing], cause: Record) -> None:
         if len(outputs) == 1:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from streams.processor import Processor
-from streams.processors.chunk import CHUNK
-from streams.processors.embed import EMBED
-from streams.processors.extract import EXTRACT
+from streams.processors.chunk import CHUNK, CHUNK_BULK
+from streams.processors.embed import EMBED, EMBED_BULK
+from streams.processors.extract import EXTRACT, EXTRACT_BULK
 from streams.processors.fuse import FUSE
 from streams.processors.index_graph import INDEX_GRAPH
-from streams.processors.index_text import INDEX_TEXT
+from streams.processors.index_text import INDEX_TEXT, INDEX_TEXT_BULK
 from streams.processors.index_vectors import INDEX_VECTORS
 from streams.processors.prepare import PREPARE
 from streams.processors.publish_version import PUBLISH_VERSION
@@ -19,7 +19,9 @@ from streams.processors.retrieve_graph import RETRIEVE_GRAPH
 from streams.processors.retrieve_qa import RETRIEVE_QA
 from streams.processors.retrieve_sparse import RETRIEVE_SPARSE
 
-INGEST: tuple[Processor, ...] = (CHUNK, EMBED, INDEX_VECTORS, INDEX_TEXT, EXTRACT, INDEX_GRAPH, PUBLISH_VERSION)
+BULK: tuple[Processor, ...] = (CHUNK_BULK, EMBED_BULK, INDEX_TEXT_BULK, EXTRACT_BULK)
+LIVE: tuple[Processor, ...] = (CHUNK, EMBED, INDEX_VECTORS, INDEX_TEXT, EXTRACT, INDEX_GRAPH, PUBLISH_VERSION)
+INGEST: tuple[Processor, ...] = LIVE + BULK
 LEGS: tuple[Processor, ...] = (RETRIEVE_DENSE, RETRIEVE_SPARSE, RETRIEVE_FULLTEXT, RETRIEVE_QA, RETRIEVE_GRAPH)
 QUERY: tuple[Processor, ...] = (PREPARE, *LEGS, FUSE, RERANK)
 ALL: tuple[Processor, ...] = INGEST + QUERY

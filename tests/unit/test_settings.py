@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from streams import settings
+from streams.errors import ConfigurationError
 
 
 @pytest.mark.parametrize(
@@ -22,3 +23,14 @@ def test_a_running_stack_does_not_hide_it(tmp_path: object) -> None:
     settings.endpoints_file(settings.data_dir(environment)).write_text('{"kafka": "k:1"}')
     found = settings.load(environment)
     assert (found.kafka, found.reranker) == ("k:1", "llm")
+
+
+@pytest.mark.parametrize(("value", "rate"), [(None, 2_000.0), ("", 2_000.0), ("0", 0.0), ("150.5", 150.5)])
+def test_a_tenant_has_a_quota_unless_it_is_set_to_none(value: str | None, rate: float) -> None:
+    assert settings.given({} if value is None else {settings.TENANT_QUOTA: value}).tenant_quota == rate
+
+
+@pytest.mark.parametrize("value", ["many", "-1", "nan", "inf"])
+def test_a_quota_that_is_no_number_is_refused_by_name(value: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"RANKSTREAM_TENANT_QUOTA is '{value}'; it must be a number"):
+        settings.given({settings.TENANT_QUOTA: value})
