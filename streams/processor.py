@@ -67,6 +67,9 @@ class Processor:
     in_flight: int = 64  # records worked on at once
     time_limit: float = 60.0  # seconds an attempt may take
     deadline: Callable[[Any], float | None] | None = None  # seconds since the epoch; later the work is dropped
+    # Seconds that a record of this time may have waited for its turn; after that it fails as Overloaded. None: any.
+    patience: Callable[[Any, float], float] | None = None
+    bulk: bool = False  # nobody waits for it: in a shared process it gives way to questions and to the live lane
     latency: bool = False  # a question waits for it: send at once rather than in batches
 
     @property

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import random
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from enum import Enum, auto
 from typing import Any
@@ -21,6 +22,7 @@ from streams.errors import (
     ConfigurationError,
     Invalid,
     ModelUnavailable,
+    Overloaded,
     StoreUnavailable,
     Transient,
 )
@@ -67,9 +69,16 @@ class Runner:
         self._produce = produce
         self._clock = clock
         self._sleep = sleep
+        self.outcomes: Counter[Outcome] = Counter()  # telemetry reads it
+        self.overloaded = 0  # records that had waited too long for their turn
 
     async def run(self, record: Record) -> Outcome:
         """Handle one record to its end; raises nothing but CannotContinue (and cancellation)."""
+        outcome = await self._run(record)
+        self.outcomes[outcome] += 1
+        return outcome
+
+    async def _run(self, record: Record) -> Outcome:
         message: Message | None = None
         outputs: Sequence[Outgoing] | None = None
         attempts = 0
@@ -79,7 +88,7 @@ class Runner:
                 if message is None:
                     message = self.processor.reads(record, self.processor.source)
                 if outputs is None:
-                    outputs = await self._handle(message)
+                    outputs = await self._handle(message, record)
                 await self._deliver(outputs, record)
                 return Outcome.DONE
             except _Expired:
@@ -100,7 +109,7 @@ class Runner:
                 )
                 return await self._fail(failure)
 
-    async def _handle(self, message: Message) -> Sequence[Outgoing]:
+    async def _handle(self, message: Message, record: Record) -> Sequence[Outgoing]:
         limit = self.processor.time_limit
         if self.processor.deadline is not None:
             deadline = self.processor.deadline(message)
@@ -109,6 +118,11 @@ class Runner:
                 if left <= 0:
                     raise _Expired
                 limit = min(limit, left)
+        if self.processor.patience is not None:
+            waited = self._clock() - record.timestamp
+            if waited > self.processor.patience(message, record.timestamp):
+                self.overloaded += 1
+                raise Overloaded(f"it waited {waited:.1f} s for its turn")
         async with asyncio.timeout(limit):
             return await self.processor.handle(message, self._deps)
 

@@ -85,6 +85,7 @@ QUERIES = Topic(
     partitions=4,
     retention_ms=DAY,
     segment_ms=DAY // 4,
+    stamped="broker",  # how long a question has waited must not depend on its client's clock
     summary="questions, with the reply address in the headers",
 )
 PREPARED = Topic(

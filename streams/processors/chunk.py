@@ -31,6 +31,7 @@ from topics import catalogue
 from topics.topic import Topic
 
 LARGEST_PART = 200_000  # bytes of text a batch
+WAY = 200  # tokens that a document costs beside its text: what its way through all processors takes
 MOST_CHUNKS = 96  # a batch, with one embedder; bounds the size of its vectors
 
 
@@ -51,7 +52,7 @@ async def handle(change: DocumentChange, deps: Deps) -> Sequence[Outgoing]:
     change = changes.normalised(change)
     # A deletion costs nothing, and must hold at once.
     if change.op != "delete" and deps.quotas is not None:
-        tokens = token_limit.estimate(f"{change.title}\n{change.content}")
+        tokens = WAY + token_limit.estimate(f"{change.title}\n{change.content}")
         if not deps.quotas.take(change.tenant, tokens, deps.clock()):
             deps.counts["moved to bulk"] += 1
             return [Moved(topic=catalogue.DOCUMENT_CHANGES_BULK, key=_key(change), message=change)]
@@ -207,5 +208,6 @@ CHUNK_BULK = dataclasses.replace(
     source=catalogue.DOCUMENT_CHANGES_BULK,
     sinks=(catalogue.DOCUMENTS, catalogue.CHUNKS_BULK, catalogue.RECEIPTS, catalogue.DOCUMENT_STATUS),
     handle=handle_bulk,
-    in_flight=4,
+    in_flight=2,
+    bulk=True,
 )

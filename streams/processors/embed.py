@@ -145,4 +145,5 @@ EMBED_BULK = dataclasses.replace(
     summary="the same for the bulk lane, while no question and no edit wants the model",
     source=catalogue.CHUNKS_BULK,
     in_flight=4,
+    bulk=True,
 )

@@ -123,4 +123,5 @@ EXTRACT_BULK = dataclasses.replace(
     summary="the same for the bulk lane",
     source=catalogue.CHUNKS_BULK,
     in_flight=1,
+    bulk=True,
 )

@@ -54,4 +54,5 @@ INDEX_TEXT_BULK = dataclasses.replace(
     summary="the same for the bulk lane",
     source=catalogue.CHUNKS_BULK,
     in_flight=2,
+    bulk=True,
 )

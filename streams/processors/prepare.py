@@ -14,10 +14,10 @@ from schemas.codec import InvalidMessage
 from schemas.queries import Expected, Leg, PreparedQuery, QueryRequest, ReplyTo
 from schemas.replies import ErrorInfo, LegReport, Milliseconds, QueryReply, ReplyError, error_reply
 from streams import wire
-from streams.domain import greetings, language, normalise, tokens
+from streams.domain import admission, greetings, language, normalise, tokens
 from streams.domain.profile import Profile
 from streams.domain.synonyms import Synonyms
-from streams.errors import Invalid
+from streams.errors import Invalid, Overloaded
 from streams.ports import Generations
 from streams.processor import Failure, OnFailure, Processor
 from streams.processors import replying
@@ -28,6 +28,7 @@ from streams.wire import Outgoing, Record
 from topics import catalogue
 from topics.topic import Topic
 
+UNSAID = 5.0  # seconds that a question without a deadline is taken to have, as in most profiles
 LONGEST_BUDGET = 60.0  # seconds; a deadline further away is brought forward
 
 
@@ -206,6 +207,12 @@ def deadline(asked: Asked) -> float | None:
     return asked.request.deadline
 
 
+def patience(asked: Asked, sent: float) -> float:
+    """Return for how many seconds the question may have waited: questions that come faster than they are read."""
+    until = asked.request.deadline
+    return admission.to_prepare(sent + UNSAID if until is None else until, sent)
+
+
 _QUERY_ID = re.compile(rb'"query_id"\s*:\s*"([\x21\x23-\x5b\x5d-\x7e]{1,128})"')
 
 
@@ -232,6 +239,8 @@ def error_of(failure: Failure) -> ErrorInfo:
     if isinstance(error, InvalidMessage | Invalid):
         error_class: ReplyError = "decode" if failure.error_class == "decode" else "validation"
         return ErrorInfo(error_class=error_class, field=error.field, message=error.message)
+    if isinstance(error, Overloaded):
+        return ErrorInfo(error_class="overloaded", message=f"too many questions: {error}; ask again later")
     if failure.error_class == "timeout":
         return ErrorInfo(error_class="timeout", message="the question could not be prepared in time")
     return ErrorInfo(error_class="internal", message=f"prepare failed: {type(error).__name__}")
@@ -250,5 +259,6 @@ PREPARE = Processor(
     in_flight=128,
     time_limit=5.0,
     deadline=deadline,
+    patience=patience,
     latency=True,
 )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from streams.domain.versions import Verdict
-from tests.contract.building import KEY, change, cut, deletion, receipt
+from tests.contract.building import GENERATION, KEY, change, cut, deletion, receipt
 from tests.contract.stores import Stores
 
 
