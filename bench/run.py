@@ -15,6 +15,7 @@ BENCHES = (
     "roundtrip",
     "ingest",
     "freshness",
+    "lanes",
     "hop",
     "start",
     "memory",

@@ -65,6 +65,11 @@ class MicroBatcher:
 
     A long call is spread over several batches, between which others have their turn. `patient` says what happens to
     a call that finds the queue full: it waits for room (ingest, whose records stay in Kafka meanwhile), or is refused.
+
+    Bulk texts have batches of their own, of at most `bulk_size`, so that what comes meanwhile waits for no more than
+    that. They go when nothing else waits and `first` (the questions' batcher) has nothing to do; under constant load of
+    others one batch of them goes every `bulk_every` seconds, so that they are slow and never stuck. Of several batches
+    at once, one is always kept free of them.
     """
 
     def __init__(
@@ -76,6 +81,9 @@ class MicroBatcher:
         most_queued: int = 4_096,
         patient: bool = False,
         at_once: int = 1,
+        bulk_size: int = 4,
+        bulk_every: float = 1.0,
+        first: MicroBatcher | None = None,
     ) -> None:
         self._ask = ask
         self._size = size
@@ -84,35 +92,48 @@ class MicroBatcher:
         self._patient = patient
         self._slots = asyncio.Semaphore(at_once)
         self._items: deque[_Item] = deque()
+        self._bulk: deque[_Item] = deque()
+        self._bulk_size = bulk_size
+        self._bulk_every = bulk_every  # seconds
+        self._bulk_slots = max(1, at_once - 1)
+        self._bulk_running = 0
+        self._bulk_since = 0.0  # when a bulk batch ended last, or bulk texts came where there were none
+        self._first = first
         self._closed = False
-        self._arrived = asyncio.Event()
+        self._changed = asyncio.Event()
+        self._quiet = asyncio.Event()
+        self._quiet.set()
         self._room = asyncio.Condition()
         self._worker: asyncio.Task[None] | None = None
         self._running: set[asyncio.Task[None]] = set()
         self.counts = Counts()
 
-    async def __call__(self, texts: Sequence[str]) -> Vectors:
+    async def __call__(self, texts: Sequence[str], *, bulk: bool = False) -> Vectors:
         """Return the vectors of `texts`, row by row; raise what the model raises, Transient when closed or full."""
-        await self._admitted(len(texts))
+        queue = self._bulk if bulk else self._items
+        await self._admitted(len(texts), queue)
         if not texts:
             return await self._ask(texts)
         if self._worker is None or self._worker.done():
             self._worker = asyncio.create_task(self._work())
         job = _Job(result=asyncio.get_running_loop().create_future(), rows=[None] * len(texts), open=len(texts))
         now = monotonic()
-        self._items.extend(_Item(text=text, job=job, place=place, since=now) for place, text in enumerate(texts))
-        self.counts.queued = len(self._items)
-        self._arrived.set()
+        if bulk and not self._bulk:
+            self._bulk_since = max(self._bulk_since, now)
+        queue.extend(_Item(text=text, job=job, place=place, since=now) for place, text in enumerate(texts))
+        self.counts.queued = len(self._items) + len(self._bulk)
+        self._quiet.clear()
+        self._changed.set()
         return await job.result
 
-    async def _admitted(self, texts: int) -> None:
+    async def _admitted(self, texts: int, queue: deque[_Item]) -> None:
         def room() -> bool:
             # A call that is larger than the queue has it for itself.
-            return self._closed or not self._items or len(self._items) + texts <= self._most_queued
+            return self._closed or not queue or len(queue) + texts <= self._most_queued
 
         if not room() and not self._patient:
             self.counts.refused += texts
-            raise Transient(f"the model has {len(self._items)} texts in its queue")
+            raise Transient(f"the model has {len(queue)} texts in its queue")
         async with self._room:
             await self._room.wait_for(room)
         if self._closed:
@@ -120,34 +141,60 @@ class MicroBatcher:
 
     async def _work(self) -> None:
         while True:
+            while not self._items and not self._bulk_may_go():
+                self._changed.clear()
+                await self._changed.wait()
             if not self._items:
-                self._arrived.clear()
-                await self._arrived.wait()
-            if len(self._items) < self._size and self._wait:
+                await self._give_way()
+            elif len(self._items) < self._size and self._wait:
                 await asyncio.sleep(self._wait)
             await self._slots.acquire()
-            items = self._take()
+            bulk = self._bulk_may_go() and (not self._items or monotonic() - self._bulk_since >= self._bulk_every)
+            items = _taken(self._bulk, self._bulk_size) if bulk else _taken(self._items, self._size)
+            self.counts.queued = len(self._items) + len(self._bulk)
             if not items:
                 self._slots.release()
+                self._rest()
                 continue
             async with self._room:
                 self._room.notify_all()
             running = asyncio.create_task(self._run_together(items))
             self._running.add(running)
-            running.add_done_callback(self._ended)
+            self._bulk_running += bulk
+            running.add_done_callback(self._bulk_ended if bulk else self._ended)
+
+    async def _give_way(self) -> None:
+        """Wait while questions have the model and nothing but bulk texts waits here, until those are due."""
+        first = self._first
+        while first is not None and not self._items and not first._quiet.is_set():
+            left = self._bulk_since + self._bulk_every - monotonic()
+            if left <= 0:
+                return
+            self._changed.clear()
+            waits = [asyncio.ensure_future(event.wait()) for event in (self._changed, first._quiet)]
+            try:
+                await asyncio.wait(waits, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for wait in waits:
+                    wait.cancel()
+
+    def _bulk_may_go(self) -> bool:
+        return bool(self._bulk) and self._bulk_running < self._bulk_slots
+
+    def _bulk_ended(self, running: asyncio.Task[None]) -> None:
+        self._bulk_running -= 1
+        self._bulk_since = monotonic()
+        self._ended(running)
 
     def _ended(self, running: asyncio.Task[None]) -> None:
         self._running.discard(running)
         self._slots.release()
+        self._changed.set()
+        self._rest()
 
-    def _take(self) -> list[_Item]:
-        items: list[_Item] = []
-        while self._items and len(items) < self._size:
-            item = self._items.popleft()
-            if not item.job.result.done():  # its caller gave up, or another text of it failed
-                items.append(item)
-        self.counts.queued = len(self._items)
-        return items
+    def _rest(self) -> None:
+        if not (self._items or self._bulk or self._running):
+            self._quiet.set()
 
     async def _run_together(self, items: Sequence[_Item]) -> None:
         began = monotonic()
@@ -198,9 +245,18 @@ class MicroBatcher:
         self._closed = True
         for task in filter(None, (self._worker, *self._running)):
             task.cancel()
-        _fail(list(dict.fromkeys(item.job for item in self._items)), Transient("the model was closed"))
+        _fail(list(dict.fromkeys(item.job for item in (*self._items, *self._bulk))), Transient("the model was closed"))
         async with self._room:
             self._room.notify_all()
+
+
+def _taken(queue: deque[_Item], most: int) -> list[_Item]:
+    items: list[_Item] = []
+    while queue and len(items) < most:
+        item = queue.popleft()
+        if not item.job.result.done():  # its caller gave up, or another text of it failed
+            items.append(item)
+    return items
 
 
 def _deliver(items: Sequence[_Item], vectors: Vectors) -> None:

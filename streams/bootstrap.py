@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -27,6 +28,7 @@ from streams.adapters.shared_space import SharedSpace
 from streams.adapters.text_index import PostgresTextIndex
 from streams.adapters.versions import PostgresVersions
 from streams.domain import chunking
+from streams.domain.quota import Quotas
 from streams.ports import Embedder, Reranker
 from streams.processor import Processor
 from streams.processors import (
@@ -56,6 +58,8 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 AVERAGE_LENGTH = 120.0  # words a passage, in help centres and handbooks; frozen when the first generation is made
+QUOTA_BURST = 3.0  # seconds of its quota that a tenant may use at once: about a second of the default embedder
+_CONNECTIONS = {"reads": 8, "writes": 8, "bulk": 2}
 
 
 class Resources:
@@ -92,11 +96,11 @@ class Resources:
         opened: T = self._opened[name]
         return opened
 
-    async def pool(self, work: Literal["reads", "writes"]) -> postgres.Pool:
-        """Return the connections to Postgres; questions have their own, so that they never wait behind writers."""
+    async def pool(self, work: Literal["reads", "writes", "bulk"]) -> postgres.Pool:
+        """Return the connections to Postgres: questions never wait behind writers, nor edits behind the bulk lane."""
 
         async def build() -> tuple[postgres.Pool, Callable[[], Awaitable[None]]]:
-            opened = await postgres.open_pool(need(self.settings.postgres, names.POSTGRES))
+            opened = await postgres.open_pool(need(self.settings.postgres, names.POSTGRES), size=_CONNECTIONS[work])
             return opened, opened.close
 
         return await self._once(f"pool of {work}", build)
@@ -228,7 +232,14 @@ async def _nothing() -> None:
 
 async def _chunk(of: Resources) -> chunk.Deps:
     generation = await (await of.generations()).live()
-    return chunk.Deps(versions=PostgresVersions(pool=await of.pool("writes")), generation=generation)
+    rate = of.settings.tenant_quota
+    quotas = Quotas(rate=rate, burst=QUOTA_BURST * rate) if rate else None
+    return chunk.Deps(versions=PostgresVersions(pool=await of.pool("writes")), generation=generation, quotas=quotas)
+
+
+async def _chunk_bulk(of: Resources) -> chunk.Deps:
+    generation = await (await of.generations()).live()
+    return chunk.Deps(versions=PostgresVersions(pool=await of.pool("bulk")), generation=generation)
 
 
 async def _embed(of: Resources) -> embed.Deps:
@@ -243,6 +254,12 @@ async def _embed(of: Resources) -> embed.Deps:
     )
 
 
+async def _embed_bulk(of: Resources) -> embed.Deps:
+    deps = await _embed(of)
+    also = tuple([embedder.bulk for embedder in await of.further_embedders()])
+    return dataclasses.replace(deps, embedder=(await of.embedder()).bulk, also=also)
+
+
 async def _index_vectors(of: Resources) -> index_vectors.Deps:
     return index_vectors.Deps(versions=PostgresVersions(pool=await of.pool("writes")), vectors=await of.vectors())
 
@@ -254,6 +271,10 @@ async def _index_text(of: Resources) -> index_text.Deps:
 async def _add_context(of: Resources) -> add_context.Deps:
     asker = await of.asker("ingest") if of.settings.chunk_context == "reranker" else None
     return add_context.Deps(contexts=PostgresContexts(pool=await of.pool("writes")), asker=asker)
+
+
+async def _index_text_bulk(of: Resources) -> index_text.Deps:
+    return index_text.Deps(texts=PostgresTextIndex(pool=await of.pool("bulk")))
 
 
 async def _extract(of: Resources) -> extract.Deps:
@@ -359,11 +380,16 @@ async def _rerank(of: Resources) -> rerank.Deps:
 
 _DEPS: Mapping[str, Callable[[Resources], Awaitable[Any]]] = {
     "chunk": _chunk,
+    "chunk-bulk": _chunk_bulk,
     "embed": _embed,
+    "embed-bulk": _embed_bulk,
     "index-vectors": _index_vectors,
     "index-text": _index_text,
     "add-context": _add_context,
+    "index-text-bulk": _index_text_bulk,
+    "add-context-bulk": _add_context,
     "extract": _extract,
+    "extract-bulk": _extract,
     "index-graph": _index_graph,
     "publish-version": _publish_version,
     "prepare": _prepare,

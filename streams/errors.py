@@ -6,6 +6,7 @@ RankstreamError
 │   ├── NoVectors           a model is asked for that has no vectors
 │   └── Undeliverable       an output that the broker refuses for what it is
 ├── Transient               an outside system failed and may recover: retry with back-off
+│   ├── Overloaded          a record waited too long for its turn: its sender is told at once
 │   ├── ModelUnavailable    a model or its provider does not answer; writers wait for it as for a store
 │   └── StoreUnavailable    a store that writers wait for, without a limit
 │       └── BrokerUnavailable   the broker did not take an output
@@ -48,6 +49,10 @@ class Undeliverable(Invalid):
 
 class Transient(RankstreamError):
     """An outside system failed and may recover."""
+
+
+class Overloaded(Transient):
+    """A record waited too long for its turn."""
 
 
 class ModelUnavailable(Transient):

@@ -10,6 +10,7 @@ from streams.app import Worker
 from streams.bootstrap import Resources
 from streams.domain.vitals import Vitals
 from streams.errors import ConfigurationError, RankstreamError
+from streams.precedence import Precedence
 from streams.processor import Processor
 from streams.processors import catalogue
 from streams.settings import Settings
@@ -30,7 +31,7 @@ class Fleet:
 
     async def start(self) -> None:
         """Open the stores and join the consumer groups, all at the same time."""
-        for processor in self._processors:
+        for processor in Precedence().of(self._processors):
             deps = await self._resources.deps(processor)
             self._workers.append(Worker(processor, deps, self._settings))
         await asyncio.gather(*(worker.start() for worker in self._workers))

@@ -102,6 +102,9 @@ class VersionStore(Protocol):
     def hold(self, key: DocKey, version: int, generation: str) -> AbstractAsyncContextManager[bool]:
         """Hold the document still while a writer works; yields false when the version is superseded: skip it."""
 
+    def last(self, key: DocKey, version: int, generation: str) -> AbstractAsyncContextManager[bool]:
+        """Keep higher versions from being accepted while this one is logged; yields false when one was already."""
+
     async def complete(self, receipt: Receipt) -> Publication | None:
         """Record that a writer finished its part; when it was the last one, flip the version to live.
 

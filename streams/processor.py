@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
@@ -40,6 +41,8 @@ class Failure:
 
 
 Handler = Callable[[Any, Any], Awaitable[Sequence[Outgoing]]]
+# Given what a handler returned and its deps: holds what must not change while it is sent, and yields what may be sent.
+Hold = Callable[[Sequence[Outgoing], Any], AbstractAsyncContextManager[Sequence[Outgoing]]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,12 +60,16 @@ class Processor:
     handle: Handler
     reads: Callable[[Record, Topic], Message] = wire.read
     failed: Callable[[Failure, Any], Sequence[Outgoing]] | None = None
+    hold: Hold | None = None  # none: outputs are sent as they are, at any time
     on_failure: OnFailure = OnFailure.DEAD_LETTER
     ack: Ack = Ack.AFTER_OUTPUT
     keyed: bool = True  # records of one key run one after another, others beside each other
     in_flight: int = 64  # records worked on at once
     time_limit: float = 60.0  # seconds an attempt may take
     deadline: Callable[[Any], float | None] | None = None  # seconds since the epoch; later the work is dropped
+    # Seconds that a record of this time may have waited for its turn; after that it fails as Overloaded. None: any.
+    patience: Callable[[Any, float], float] | None = None
+    bulk: bool = False  # nobody waits for it: in a shared process it gives way to questions and to the live lane
     latency: bool = False  # a question waits for it: send at once rather than in batches
 
     @property

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import random
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -23,6 +24,7 @@ from streams.errors import (
     ConfigurationError,
     Invalid,
     ModelUnavailable,
+    Overloaded,
     StoreUnavailable,
     Transient,
 )
@@ -78,6 +80,8 @@ class Runner:
         self._clock = clock
         self._sleep = sleep
         self._in_work: dict[int, _Work] = {}
+        self.outcomes: Counter[Outcome] = Counter()  # telemetry reads it
+        self.overloaded = 0  # records that had waited too long for their turn
 
     @property
     def in_work(self) -> int:
@@ -93,9 +97,11 @@ class Runner:
         """Handle one record to its end; raises nothing but CannotContinue (and cancellation)."""
         work = self._in_work[id(record)] = _Work(began=time.monotonic())
         try:
-            return await self._run(record, work)
+            outcome = await self._run(record, work)
         finally:
             del self._in_work[id(record)]
+        self.outcomes[outcome] += 1
+        return outcome
 
     async def _run(self, record: Record, work: _Work) -> Outcome:
         message: Message | None = None
@@ -107,8 +113,8 @@ class Runner:
                 if message is None:
                     message = self.processor.reads(record, self.processor.source)
                 if outputs is None:
-                    outputs = await self._handle(message)
-                await self._send(outputs, record)
+                    outputs = await self._handle(message, record)
+                await self._deliver(outputs, record)
                 return Outcome.DONE
             except _Expired:
                 return Outcome.EXPIRED
@@ -129,7 +135,7 @@ class Runner:
                 )
                 return await self._fail(failure)
 
-    async def _handle(self, message: Message) -> Sequence[Outgoing]:
+    async def _handle(self, message: Message, record: Record) -> Sequence[Outgoing]:
         limit = self.processor.time_limit
         if self.processor.deadline is not None:
             deadline = self.processor.deadline(message)
@@ -138,6 +144,11 @@ class Runner:
                 if left <= 0:
                     raise _Expired
                 limit = min(limit, left)
+        if self.processor.patience is not None:
+            waited = self._clock() - record.timestamp
+            if waited > self.processor.patience(message, record.timestamp):
+                self.overloaded += 1
+                raise Overloaded(f"it waited {waited:.1f} s for its turn")
         async with asyncio.timeout(limit):
             return await self.processor.handle(message, self._deps)
 
@@ -191,6 +202,13 @@ class Runner:
             log.warning("%s: an answer could not be delivered: %s", self.processor.name, error)
             return False
         return len(outputs) > 0
+
+    async def _deliver(self, outputs: Sequence[Outgoing], cause: Record) -> None:
+        if self.processor.hold is None:
+            await self._send(outputs, cause)
+            return
+        async with self.processor.hold(outputs, self._deps) as wanted:
+            await self._send(wanted, cause)
 
     async def _send(self, outputs: Sequence[Outgoing], cause: Record) -> None:
         if len(outputs) == 1:

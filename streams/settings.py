@@ -35,6 +35,9 @@ LLM_KEY_FILE = "RANKSTREAM_LLM_KEY_FILE"
 GRAPH_LLM = "RANKSTREAM_GRAPH_LLM"
 CHUNK_CONTEXT = "RANKSTREAM_CHUNK_CONTEXT"
 HEALTH = "RANKSTREAM_HEALTH"
+TENANT_QUOTA = "RANKSTREAM_TENANT_QUOTA"
+
+DEFAULT_TENANT_QUOTA = 2_000.0  # tokens a second: about a third of what the default embedder reads on two cores
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +71,7 @@ class Settings:
     graph_llm: bool = False  # entities and relations by the language model instead of by rules
     health: tuple[str, int] | None = None  # host and port of /livez and /readyz; None: not served
     chunk_context: str = "none"  # what gets the context of a chunk: none, vectors, reranker or both
+    tenant_quota: float = DEFAULT_TENANT_QUOTA  # tokens a second of a tenant in the live lane; 0: no limit
     reranker: str | None = None  # a hub name or a folder, or `llm`; None: nothing is reranked
 
 
@@ -98,6 +102,7 @@ def given(environment: Mapping[str, str] | None = None) -> Settings:
         graph_llm=_choice(environment, GRAPH_LLM, ("off", "on")) == "on",
         health=_address(environment, HEALTH),
         chunk_context=_choice(environment, CHUNK_CONTEXT, ("none", "vectors", "reranker", "both")),
+        tenant_quota=_tokens(environment, TENANT_QUOTA, DEFAULT_TENANT_QUOTA),
         reranker=_unless_none(environment, RERANKER),
     )
 
@@ -198,4 +203,17 @@ def _seconds(environment: Mapping[str, str], name: str, default: float) -> float
         raise ConfigurationError(f"{name} is {text!r}; it must be a number of seconds") from None
     if not 1 <= value <= 300:
         raise ConfigurationError(f"{name} is {text!r}; it must be between 1 and 300 seconds")
+    return value
+
+
+def _tokens(environment: Mapping[str, str], name: str, default: float) -> float:
+    text = environment.get(name)
+    if not text:
+        return default
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1e9:
+        raise ConfigurationError(f"{name} is {text!r}; it must be a number of tokens a second, or 0 for no limit")
     return value

@@ -44,6 +44,11 @@ class Outgoing:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Moved(Outgoing):
+    """The record itself, to another topic: its value, key and headers as they came. `message` is what it says."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class RawOutgoing:
     """Bytes to send as they are."""
 
@@ -70,6 +75,8 @@ def _union(classes: tuple[type[Message], ...]) -> type[Message]:
 
 def write(outgoing: Outgoing, cause: Record) -> RawOutgoing:
     """Encode a message, carrying on the trace of the record that caused it."""
+    if isinstance(outgoing, Moved):
+        return RawOutgoing(topic=outgoing.topic.name, key=cause.key, value=cause.value, headers=dict(cause.headers))
     trace = {name: cause.headers[name] for name in TRACE_HEADERS if name in cause.headers}
     return RawOutgoing(
         topic=outgoing.topic.name,

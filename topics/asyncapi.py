@@ -80,7 +80,7 @@ def _message_names(topic: Topic) -> list[str]:
 
 
 def _channel(topic: Topic) -> dict[str, Any]:
-    numbers = {name: int(value) for name, value in topic.config.items() if name != "cleanup.policy"}
+    config = {name: int(value) if value.isdecimal() else value for name, value in topic.config.items()}
     return {
         "address": topic.name,
         "description": f"{topic.summary}; key: {topic.key}",
@@ -89,7 +89,7 @@ def _channel(topic: Topic) -> dict[str, Any]:
             "kafka": {
                 "topic": topic.name,
                 "partitions": topic.partitions,
-                "topicConfiguration": {"cleanup.policy": [topic.cleanup], **numbers},
+                "topicConfiguration": config | {"cleanup.policy": [topic.cleanup]},
                 "bindingVersion": BINDING,
             }
         },

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from schemas.chunks import ChunkBatch, VectorBatch
 from schemas.documents import Document, DocumentChange, DocumentStatus, Receipt
 from schemas.fused import Fused
@@ -22,6 +24,11 @@ DOCUMENT_CHANGES = Topic(
     largest_record=LARGEST_RECORD,
     summary="the inbox: new versions and deletions, as sources publish them",
 )
+DOCUMENT_CHANGES_BULK = replace(
+    DOCUMENT_CHANGES,
+    name=f"{DOCUMENT_CHANGES.name}.bulk",
+    summary="the inbox's bulk lane: first loads, and what tenants publish over their quota",
+)
 DOCUMENTS = Topic(
     name="documents",
     carries=(Document,),
@@ -37,6 +44,11 @@ CHUNKS = Topic(
     key=DOCUMENT,
     partitions=4,
     summary="accepted versions, cut into chunks",
+)
+CHUNKS_BULK = replace(
+    CHUNKS,
+    name=f"{CHUNKS.name}.bulk",
+    summary="the same of the bulk lane, so that an edit never queues behind a first load or a re-index",
 )
 VECTORS = Topic(
     name="vectors",
@@ -73,6 +85,7 @@ QUERIES = Topic(
     partitions=4,
     retention_ms=DAY,
     segment_ms=DAY // 4,
+    stamped="broker",  # how long a question has waited must not depend on its client's clock
     summary="questions, with the reply address in the headers",
 )
 PREPARED = Topic(
@@ -115,8 +128,10 @@ REPLIES = Topic(
 
 PIPELINE: tuple[Topic, ...] = (
     DOCUMENT_CHANGES,
+    DOCUMENT_CHANGES_BULK,
     DOCUMENTS,
     CHUNKS,
+    CHUNKS_BULK,
     VECTORS,
     ENTITIES,
     RECEIPTS,
@@ -129,7 +144,9 @@ PIPELINE: tuple[Topic, ...] = (
 )
 CONSUMED: tuple[Topic, ...] = (
     DOCUMENT_CHANGES,
+    DOCUMENT_CHANGES_BULK,
     CHUNKS,
+    CHUNKS_BULK,
     VECTORS,
     ENTITIES,
     RECEIPTS,

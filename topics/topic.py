@@ -29,6 +29,7 @@ class Topic:
     retention_ms: int = 7 * DAY
     segment_ms: int | None = None
     largest_record: int = 1024 * 1024
+    stamped: Literal["sender", "broker"] = "sender"  # whose clock a record's time is of
     summary: str = ""
 
     @property
@@ -39,6 +40,8 @@ class Topic:
             config["retention.ms"] = str(self.retention_ms)
         if self.segment_ms is not None:
             config["segment.ms"] = str(self.segment_ms)
+        if self.stamped == "broker":
+            config["message.timestamp.type"] = "LogAppendTime"
         return config
 
     @property

@@ -29,6 +29,10 @@ class OpenEmbedder(Embedder, Protocol):
     def counts(self) -> Mapping[str, Counts]:
         """What went through the model, by the kind of text."""
 
+    @property
+    def bulk(self) -> Embedder:
+        """The same model for passages that nobody waits for: behind questions and behind other passages."""
+
     async def close(self) -> None:
         """Give back what it holds."""
 

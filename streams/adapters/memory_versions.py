@@ -53,6 +53,13 @@ class MemoryVersions:
         async with document.lock:
             yield open_to(document, version)
 
+    @asynccontextmanager
+    async def last(self, key: DocKey, version: int, generation: str) -> AsyncIterator[bool]:
+        """Keep others from the document while its version is logged."""
+        document = self._state.document(key, generation)
+        async with document.lock:
+            yield document.accepted_version == version
+
     async def complete(self, receipt: Receipt) -> Publication | None:
         """Record a receipt; flip its version when it was the last one."""
         document = self._state.document(receipt.key, receipt.generation)

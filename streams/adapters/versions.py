@@ -62,6 +62,13 @@ class PostgresVersions:
         async with postgres.transaction(self._pool, "hold a document", seconds=postgres.HOLD_SECONDS) as connection:
             yield await share(connection, key, version, generation) is not None
 
+    @asynccontextmanager
+    async def last(self, key: DocKey, version: int, generation: str) -> AsyncIterator[bool]:
+        """Share the document's row while its version is logged: `accept` waits for it."""
+        async with postgres.transaction(self._pool, "log a version", seconds=postgres.HOLD_SECONDS) as connection:
+            row = await _first(connection, "document_share", key_of(key, generation))
+            yield row is not None and row["accepted_version"] == version
+
     async def complete(self, receipt: Receipt) -> Publication | None:
         """Record a receipt; flip its version when it was the last one."""
         named = key_of(receipt.key, receipt.generation)

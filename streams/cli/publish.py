@@ -22,15 +22,16 @@ if TYPE_CHECKING:
 @click.argument("path", metavar="EVENTS.jsonl", type=click.Path(path_type=Path))
 @click.option("--wait", is_flag=True, help="Print the receipt of each change as it comes.")
 @click.option("--timeout", default=60.0, show_default=True, help="With --wait: seconds without any receipt.")
-def command(path: Path, wait: bool, timeout: float) -> int:
+@click.option("--bulk", is_flag=True, help="A first load: edits and questions do not queue behind it.")
+def command(path: Path, wait: bool, timeout: float, bulk: bool) -> int:
     """Publish DocumentChange objects or structured CloudEvents, one a line; - reads standard input.
 
     A line that cannot be published is reported with its number and field; the others are published all the same.
     """
-    return asyncio.run(_publish(settings.load(), path, wait, timeout))
+    return asyncio.run(_publish(settings.load(), path, wait, timeout, bulk))
 
 
-async def _publish(found: settings.Settings, path: Path, wait: bool, timeout: float) -> int:
+async def _publish(found: settings.Settings, path: Path, wait: bool, timeout: float, bulk: bool) -> int:
     from schemas import codec  # noqa: PLC0415
 
     lines = _lines(path)
@@ -50,7 +51,7 @@ async def _publish(found: settings.Settings, path: Path, wait: bool, timeout: fl
             yield change
 
     async with connect.client(found) as client:
-        async for published in client.deliver_many(changes(), wait=wait, timeout=timeout):
+        async for published in client.deliver_many(changes(), wait=wait, timeout=timeout, bulk=bulk):
             delivered += published.delivered
             if published.error is not None:
                 bad += 1

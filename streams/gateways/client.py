@@ -234,20 +234,23 @@ class Client:
         return await self._publisher.publish(change, wait=wait, timeout=timeout)
 
     async def publish_many(
-        self, changes: Changes, *, wait: bool = True, timeout: float = 60.0
+        self, changes: Changes, *, wait: bool = True, timeout: float = 60.0, bulk: bool = False
     ) -> AsyncIterator[DocumentStatus]:
         """Publish changes in order and yield their receipts as they come; one that fails has `failed` and the reason.
 
-        Without `wait`, only failures are yielded. `timeout`: seconds without a receipt of any.
+        Without `wait`, only failures are yielded. `timeout`: seconds without a receipt of any. bulk: for first loads,
+        on the lane that edits and questions do not queue behind.
         """
-        async for published in self.deliver_many(changes, wait=wait, timeout=timeout):
+        async for published in self.deliver_many(changes, wait=wait, timeout=timeout, bulk=bulk):
             status = published.as_status()
             if status is not None:
                 yield status
 
-    def deliver_many(self, changes: Changes, *, wait: bool = True, timeout: float = 60.0) -> AsyncIterator[Published]:
+    def deliver_many(
+        self, changes: Changes, *, wait: bool = True, timeout: float = 60.0, bulk: bool = False
+    ) -> AsyncIterator[Published]:
         """Publish changes in order and yield what became of each: delivered or not, its receipt, its error."""
-        return self._publisher.publish_many(changes, wait=wait, timeout=timeout)
+        return self._publisher.publish_many(changes, wait=wait, timeout=timeout, bulk=bulk)
 
     def _choose(self, partitions: int) -> set[int]:
         digest = hashlib.sha256(self._instance.encode()).digest()

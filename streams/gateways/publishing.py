@@ -21,7 +21,8 @@ from streams.gateways.questions import new_traceparent
 from streams.gateways.receipts import Receipt, Receipts
 from streams.gateways.tail import Tail
 from streams.gateways.wording import invalid
-from topics.catalogue import DOCUMENT_CHANGES, DOCUMENT_STATUS, document_key
+from topics.catalogue import DOCUMENT_CHANGES, DOCUMENT_CHANGES_BULK, DOCUMENT_STATUS, document_key
+from topics.topic import Topic
 
 LINGER = 10  # milliseconds, when publishing many
 IN_FLIGHT = 256  # changes on their way at once, when publishing many
@@ -74,11 +75,12 @@ class Publisher:
         return outcome.status
 
     async def publish_many(
-        self, changes: Changes, *, wait: bool, timeout: float, in_flight: int = IN_FLIGHT
+        self, changes: Changes, *, wait: bool, timeout: float, bulk: bool = False, in_flight: int = IN_FLIGHT
     ) -> AsyncIterator[Published]:
         """Publish changes in their order and yield what became of each, in the order in which they finish.
 
-        With many on their way a receipt may be long in coming, so `timeout` counts from the last receipt of any.
+        bulk: on the lane that edits and questions do not queue behind; deletions never go there. With many on their way
+        a receipt may be long in coming, so `timeout` counts from the last receipt of any.
         """
         await self._open(LINGER, wait)
         finished: asyncio.Queue[Published] = asyncio.Queue()
@@ -86,7 +88,7 @@ class Publisher:
         outstanding = 0
 
         async def run(change: DocumentChange, sent: asyncio.Future[None]) -> None:
-            finished.put_nowait(await self._publish(change, sent, linger=LINGER, wait=wait, timeout=timeout))
+            finished.put_nowait(await self._publish(change, sent, linger=LINGER, wait=wait, timeout=timeout, bulk=bulk))
 
         try:
             async for change in _each(changes):
@@ -117,15 +119,23 @@ class Publisher:
                 self._tailing = True
 
     async def _publish(
-        self, change: DocumentChange, sent: asyncio.Future[None], *, linger: int, wait: bool, timeout: float
+        self,
+        change: DocumentChange,
+        sent: asyncio.Future[None],
+        *,
+        linger: int,
+        wait: bool,
+        timeout: float,
+        bulk: bool = False,
     ) -> Published:
         outcome = Published(key=change.key, version=change.version, delivered=False)
         key = document_key(change.tenant, change.source, change.doc_id)
+        lane: Topic = DOCUMENT_CHANGES_BULK if bulk and change.op != "delete" else DOCUMENT_CHANGES
         try:
             value = checked(change)
             headers = [("traceparent", new_traceparent().encode())]
             with self._receipts.expect(change.key, change.version) as receipt:
-                delivery = await self._producers[linger].send(DOCUMENT_CHANGES.name, value, key=key, headers=headers)
+                delivery = await self._producers[linger].send(lane.name, value, key=key, headers=headers)
                 _set(sent)
                 del value  # it may be large, and the receipt may be long in coming
                 await delivery

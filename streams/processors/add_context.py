@@ -7,6 +7,7 @@ it and keeps it, so that it is made once.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -50,4 +51,12 @@ ADD_CONTEXT = Processor(
     keyed=False,
     in_flight=4,
     time_limit=300.0,
+)
+ADD_CONTEXT_BULK = dataclasses.replace(
+    ADD_CONTEXT,
+    name="add-context-bulk",
+    summary="the same for the bulk lane",
+    source=catalogue.CHUNKS_BULK,
+    in_flight=1,
+    bulk=True,
 )

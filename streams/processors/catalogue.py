@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from streams.processor import Processor
-from streams.processors.add_context import ADD_CONTEXT
-from streams.processors.chunk import CHUNK
-from streams.processors.embed import EMBED
-from streams.processors.extract import EXTRACT
+from streams.processors.add_context import ADD_CONTEXT, ADD_CONTEXT_BULK
+from streams.processors.chunk import CHUNK, CHUNK_BULK
+from streams.processors.embed import EMBED, EMBED_BULK
+from streams.processors.extract import EXTRACT, EXTRACT_BULK
 from streams.processors.fuse import FUSE
 from streams.processors.index_graph import INDEX_GRAPH
-from streams.processors.index_text import INDEX_TEXT
+from streams.processors.index_text import INDEX_TEXT, INDEX_TEXT_BULK
 from streams.processors.index_vectors import INDEX_VECTORS
 from streams.processors.prepare import PREPARE
 from streams.processors.publish_version import PUBLISH_VERSION
@@ -20,7 +20,7 @@ from streams.processors.retrieve_graph import RETRIEVE_GRAPH
 from streams.processors.retrieve_qa import RETRIEVE_QA
 from streams.processors.retrieve_sparse import RETRIEVE_SPARSE
 
-INGEST: tuple[Processor, ...] = (
+LIVE: tuple[Processor, ...] = (
     CHUNK,
     EMBED,
     INDEX_VECTORS,
@@ -30,6 +30,8 @@ INGEST: tuple[Processor, ...] = (
     INDEX_GRAPH,
     PUBLISH_VERSION,
 )
+BULK: tuple[Processor, ...] = (CHUNK_BULK, EMBED_BULK, INDEX_TEXT_BULK, ADD_CONTEXT_BULK, EXTRACT_BULK)
+INGEST: tuple[Processor, ...] = LIVE + BULK
 LEGS: tuple[Processor, ...] = (RETRIEVE_DENSE, RETRIEVE_SPARSE, RETRIEVE_FULLTEXT, RETRIEVE_QA, RETRIEVE_GRAPH)
 QUERY: tuple[Processor, ...] = (PREPARE, *LEGS, FUSE, RERANK)
 ALL: tuple[Processor, ...] = INGEST + QUERY

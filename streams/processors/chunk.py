@@ -1,8 +1,17 @@
-"""chunk: judges an arriving version, cuts it into chunks and writes the log of accepted versions."""
+"""chunk: judges an arriving version, cuts it into chunks and writes the log of accepted versions.
+
+It works on two lanes. What comes on the live one goes on there, unless its tenant has used up its quota: then the
+record moves to the bulk lane as it is. The version guard makes the order of the lanes harmless: whichever comes later,
+the higher version wins.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import msgspec
@@ -10,17 +19,19 @@ import msgspec
 from schemas.chunks import Chunk, ChunkBatch
 from schemas.cloudevents import read_document_change
 from schemas.documents import DocKey, Document, DocumentChange, DocumentStatus, Receipt
-from streams.domain import changes, chunking, identity, language
+from streams.domain import changes, chunking, identity, language, token_limit
 from streams.domain.generation import Generation
+from streams.domain.quota import Quotas
 from streams.domain.versions import Admission, Candidate, Verdict
 from streams.errors import Invalid
 from streams.ports import VersionStore
 from streams.processor import Failure, Processor
-from streams.wire import Outgoing, Record
+from streams.wire import Moved, Outgoing, Record
 from topics import catalogue
 from topics.topic import Topic
 
 LARGEST_PART = 200_000  # bytes of text a batch
+WAY = 200  # tokens that a document costs beside its text: what its way through all processors takes
 MOST_CHUNKS = 96  # a batch, with one embedder; bounds the size of its vectors
 
 
@@ -31,11 +42,30 @@ class Deps:
     versions: VersionStore
     generation: Generation
     limits: chunking.Limits = field(default_factory=chunking.Limits)
+    quotas: Quotas | None = None  # of the live lane, by tenant, in this process; none: no tenant has one
+    clock: Callable[[], float] = time.monotonic
+    counts: Counter[str] = field(default_factory=Counter)
 
 
 async def handle(change: DocumentChange, deps: Deps) -> Sequence[Outgoing]:
-    """Accept, repeat, drop or refuse a version; an accepted one goes to the log and, in parts, to the indexes."""
+    """Accept a version of the live lane, or move it to the bulk lane where its tenant is over its quota."""
     change = changes.normalised(change)
+    # A deletion costs nothing, and must hold at once.
+    if change.op != "delete" and deps.quotas is not None:
+        tokens = WAY + token_limit.estimate(f"{change.title}\n{change.content}")
+        if not deps.quotas.take(change.tenant, tokens, deps.clock()):
+            deps.counts["moved to bulk"] += 1
+            return [Moved(topic=catalogue.DOCUMENT_CHANGES_BULK, key=_key(change), message=change)]
+    return await _judged(change, deps, catalogue.CHUNKS)
+
+
+async def handle_bulk(change: DocumentChange, deps: Deps) -> Sequence[Outgoing]:
+    """Accept a version of the bulk lane."""
+    return await _judged(changes.normalised(change), deps, catalogue.CHUNKS_BULK)
+
+
+async def _judged(change: DocumentChange, deps: Deps, lane: Topic) -> Sequence[Outgoing]:
+    """Accept, repeat, drop or refuse a version; an accepted one goes to the log and, in parts, to the indexes."""
     detected = language.detect(f"{change.title}\n{change.content}", change.language)
     chunks = _cut(change, deps)
     parts = _parts(chunks, most=max(1, MOST_CHUNKS // (len(deps.generation.models) + len(deps.generation.lexical))))
@@ -50,7 +80,7 @@ async def handle(change: DocumentChange, deps: Deps) -> Sequence[Outgoing]:
             parts=len(parts),
         )
     )
-    key = catalogue.document_key(change.tenant, change.source, change.doc_id)
+    key = _key(change)
     match admission.verdict:
         case Verdict.STALE:
             reason = f"superseded: version {admission.accepted_version} is accepted already"
@@ -83,7 +113,25 @@ async def handle(change: DocumentChange, deps: Deps) -> Sequence[Outgoing]:
         msgspec.structs.replace(first, part=number, chunks=_marked(part, admission))
         for number, part in enumerate(parts)
     ]
-    return [log, *(Outgoing(topic=catalogue.CHUNKS, key=key, message=batch) for batch in batches)]
+    return [log, *(Outgoing(topic=lane, key=key, message=batch) for batch in batches)]
+
+
+def _key(change: DocumentChange) -> bytes:
+    return catalogue.document_key(change.tenant, change.source, change.doc_id)
+
+
+@asynccontextmanager
+async def hold(outputs: Sequence[Outgoing], deps: Deps) -> AsyncIterator[Sequence[Outgoing]]:
+    """Hold the document while its version is written to the log; leave that out when a higher one was accepted since.
+
+    The log is compacted: of two versions that the lanes write at the same time, the higher one must be the last.
+    """
+    logged = next((each.message for each in outputs if isinstance(each.message, Document)), None)
+    if logged is None:
+        yield outputs
+        return
+    async with deps.versions.last(logged.change.key, logged.change.version, deps.generation.id) as last:
+        yield [each for each in outputs if last or not isinstance(each.message, Document)]
 
 
 def _cut(change: DocumentChange, deps: Deps) -> tuple[Chunk, ...]:
@@ -140,9 +188,26 @@ CHUNK = Processor(
     name="chunk",
     summary="accepts versions and cuts them into chunks",
     source=catalogue.DOCUMENT_CHANGES,
-    sinks=(catalogue.DOCUMENTS, catalogue.CHUNKS, catalogue.RECEIPTS, catalogue.DOCUMENT_STATUS),
+    sinks=(
+        catalogue.DOCUMENTS,
+        catalogue.CHUNKS,
+        catalogue.RECEIPTS,
+        catalogue.DOCUMENT_STATUS,
+        catalogue.DOCUMENT_CHANGES_BULK,
+    ),
     handle=handle,
     reads=read,
     failed=failed,
+    hold=hold,
     in_flight=16,
+)
+CHUNK_BULK = dataclasses.replace(
+    CHUNK,
+    name="chunk-bulk",
+    summary="the same for the bulk lane",
+    source=catalogue.DOCUMENT_CHANGES_BULK,
+    sinks=(catalogue.DOCUMENTS, catalogue.CHUNKS_BULK, catalogue.RECEIPTS, catalogue.DOCUMENT_STATUS),
+    handle=handle_bulk,
+    in_flight=2,
+    bulk=True,
 )

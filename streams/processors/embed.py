@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -150,4 +151,12 @@ EMBED = Processor(
     keyed=False,
     in_flight=16,
     time_limit=3_600.0,  # a large model on a CPU takes minutes; who hosts one has time limits of its own
+)
+EMBED_BULK = dataclasses.replace(
+    EMBED,
+    name="embed-bulk",
+    summary="the same for the bulk lane, while no question and no edit wants the model",
+    source=catalogue.CHUNKS_BULK,
+    in_flight=4,
+    bulk=True,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import logging
 import time
 from collections.abc import Iterator, Sequence
@@ -115,4 +116,12 @@ EXTRACT = Processor(
     keyed=False,
     in_flight=4,
     time_limit=300.0,
+)
+EXTRACT_BULK = dataclasses.replace(
+    EXTRACT,
+    name="extract-bulk",
+    summary="the same for the bulk lane",
+    source=catalogue.CHUNKS_BULK,
+    in_flight=1,
+    bulk=True,
 )

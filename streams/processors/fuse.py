@@ -16,7 +16,7 @@ import msgspec
 from schemas.fused import Candidate, Fused
 from schemas.queries import Expected, Leg, LegResult
 from schemas.replies import ErrorInfo, LegReport, Milliseconds, Models, QueryReply, error_reply
-from streams.domain import ranking, reports, reranking, scope
+from streams.domain import admission, ranking, reports, reranking, scope
 from streams.domain.join import Join, wait_until
 from streams.domain.profile import Profile
 from streams.domain.ranking import Ranked
@@ -31,7 +31,7 @@ from topics import catalogue
 
 log = logging.getLogger(__name__)
 
-OPEN_JOINS = 2_000  # beyond these a question is answered as overloaded
+OPEN_JOINS = 500  # beyond these a question is answered as overloaded
 REMEMBERED = 60.0  # seconds for which results without a question, and answered questions, are kept
 FENCE_SECONDS = 2.0  # at most, for reading the passages
 LEAST_FENCE = 0.1  # seconds, however near the deadline
@@ -39,6 +39,7 @@ LATE = 1.0  # seconds after a deadline from which nobody reads the reply
 MOST_REMEMBERED = 20_000  # tickets
 MOST_PINNED = 50  # passages
 MOST_SEARCHES = 8  # of one question, where flips keep overtaking it
+OVERLOADED = ErrorInfo(error_class="overloaded", message="too many questions are open; ask again later")
 
 
 @dataclass(eq=False)
@@ -80,9 +81,11 @@ async def handle(message: Expected | LegResult, deps: Deps) -> Sequence[Outgoing
         deps.counts["expired"] += 1
         opened.answered = True
         return ()
-    if deps.counts["waiting"] >= OPEN_JOINS:
+    waited = deps.clock() - message.prepared
+    if deps.counts["waiting"] >= OPEN_JOINS or waited > admission.to_fuse(message.query.deadline, message.prepared):
+        deps.counts["overloaded"] += 1
         opened.answered = True
-        return [_error(message, deps, ErrorInfo(error_class="overloaded", message="too many questions are open"))]
+        return [_error(message, deps, OVERLOADED)]
     deps.counts["waiting"] += 1
     try:
         await _wait(opened, message, deps)
@@ -122,6 +125,9 @@ async def _wait(opened: Open, expected: Expected, deps: Deps) -> None:
 async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> Sequence[Outgoing]:
     query, profile = expected.query, deps.profiles[expected.query.profile]
     results = {leg: join.results[leg] for leg in query.legs if leg in join.results}
+    if _no_leg_had_a_turn(results):
+        deps.counts["overloaded"] += 1
+        return [_error(expected, deps, OVERLOADED, legs=reports.reports(expected, results))]
     wanted = _evidence(results)
     try:
         async with asyncio.timeout(min(FENCE_SECONDS, max(LEAST_FENCE, query.deadline - joined))):
@@ -202,6 +208,13 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
     if deps.answers is not None:
         deps.answers.keep(expected, reply, profile.cache_seconds)
     return [replying.outgoing(expected.reply_to, reply)]
+
+
+def _no_leg_had_a_turn(results: Mapping[Leg, LegResult]) -> bool:
+    """Tell whether nothing was searched because of overload: an answer without passages would say the wrong thing."""
+    return not any(result.status in ("ok", "empty") for result in results.values()) and any(
+        result.reason == admission.REASON for result in results.values()
+    )
 
 
 def _not_reranked(ranked: Ranked, profile: Profile, *, left: float, reranker: str | None) -> LegReport | None:

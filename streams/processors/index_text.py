@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -46,4 +47,12 @@ INDEX_TEXT = Processor(
     handle=handle,
     failed=parts.failed_as("text"),
     in_flight=4,
+)
+INDEX_TEXT_BULK = dataclasses.replace(
+    INDEX_TEXT,
+    name="index-text-bulk",
+    summary="the same for the bulk lane",
+    source=catalogue.CHUNKS_BULK,
+    in_flight=2,
+    bulk=True,
 )

@@ -14,8 +14,8 @@ from schemas.dead_letters import ErrorClass
 from schemas.documents import Kind
 from schemas.graph import Fact, Overview
 from schemas.queries import Hit, Leg, LegResult, LegStatus, PreparedQuery
-from streams.domain import tokens
-from streams.errors import ModelUnavailable, NoVectors, RankstreamError
+from streams.domain import admission, tokens
+from streams.errors import ModelUnavailable, NoVectors, Overloaded, RankstreamError
 from streams.processor import Failure, OnFailure, Processor
 from streams.wire import Outgoing
 from topics import catalogue
@@ -99,6 +99,8 @@ def retrieval(leg: Leg, *, summary: str, search: Search, phrased: bool = True) -
         reason = _REASONS.get(failure.error_class, "the search failed")
         if isinstance(failure.error, NoVectors):
             reason = failure.error.message
+        elif isinstance(failure.error, Overloaded):
+            reason = admission.REASON
         elif isinstance(failure.error, ModelUnavailable):
             reason = "its model is not available"
         log.warning("%s: %s", leg, failure.error)
@@ -117,6 +119,7 @@ def retrieval(leg: Leg, *, summary: str, search: Search, phrased: bool = True) -
         in_flight=64,
         time_limit=10.0,
         deadline=deadline,
+        patience=lambda query, sent: admission.LEG_SECONDS,
         latency=True,
     )
 

@@ -16,10 +16,10 @@ from schemas.codec import InvalidMessage
 from schemas.queries import Expected, Leg, PreparedQuery, QueryRequest, ReplyTo
 from schemas.replies import ErrorInfo, LegReport, Milliseconds, QueryReply, ReplyError, error_reply
 from streams import wire
-from streams.domain import greetings, language, normalise, tokens
+from streams.domain import admission, greetings, language, normalise, tokens
 from streams.domain.profile import Profile
 from streams.domain.synonyms import Synonyms
-from streams.errors import Invalid, RankstreamError
+from streams.errors import Invalid, Overloaded, RankstreamError
 from streams.ports import Generations, PassageReader
 from streams.processor import Failure, OnFailure, Processor
 from streams.processors import freshness, replying
@@ -32,6 +32,7 @@ from topics.topic import Topic
 
 log = logging.getLogger(__name__)
 
+UNSAID = 5.0  # seconds that a question without a deadline is taken to have, as in most profiles
 LONGEST_BUDGET = 60.0  # seconds; a deadline further away is brought forward
 FRESHNESS_SECONDS = 0.5  # at most, for how fresh the index is
 FRESHNESS_SHARE = 0.25  # at most, of the time left to the deadline
@@ -226,6 +227,12 @@ def deadline(asked: Asked) -> float | None:
     return asked.request.deadline
 
 
+def patience(asked: Asked, sent: float) -> float:
+    """Return for how many seconds the question may have waited: questions that come faster than they are read."""
+    until = asked.request.deadline
+    return admission.to_prepare(sent + UNSAID if until is None else until, sent)
+
+
 _QUERY_ID = re.compile(rb'"query_id"\s*:\s*"([\x21\x23-\x5b\x5d-\x7e]{1,128})"')
 
 
@@ -252,6 +259,8 @@ def error_of(failure: Failure) -> ErrorInfo:
     if isinstance(error, InvalidMessage | Invalid):
         error_class: ReplyError = "decode" if failure.error_class == "decode" else "validation"
         return ErrorInfo(error_class=error_class, field=error.field, message=error.message)
+    if isinstance(error, Overloaded):
+        return ErrorInfo(error_class="overloaded", message=f"too many questions: {error}; ask again later")
     if failure.error_class == "timeout":
         return ErrorInfo(error_class="timeout", message="the question could not be prepared in time")
     return ErrorInfo(error_class="internal", message=f"prepare failed: {type(error).__name__}")
@@ -270,5 +279,6 @@ PREPARE = Processor(
     in_flight=128,
     time_limit=5.0,
     deadline=deadline,
+    patience=patience,
     latency=True,
 )

@@ -103,11 +103,12 @@ class InProcess:
         return status
 
     async def deliver_many(
-        self, changes: Changes, *, wait: bool = True, timeout: float = 60.0
+        self, changes: Changes, *, wait: bool = True, timeout: float = 60.0, bulk: bool = False
     ) -> AsyncIterator[Published]:
         """Carry changes through, several at once, and yield what became of each; the client's method of this name.
 
-        It always waits, since there is nobody else to finish the work. `timeout`: seconds a change may take.
+        It always waits, since there is nobody else to finish the work, and has no lanes, as nobody else waits.
+        `timeout`: seconds a change may take.
         """
         running: set[asyncio.Task[Published]] = set()
         try:

@@ -42,7 +42,7 @@ class Mirror:
                 prints[change.doc_id] = DELETED if change.op == "delete" else plans.fingerprint(change)
                 yield change
 
-        async for published in client.deliver_many(changes(), wait=wait, timeout=timeout):
+        async for published in client.deliver_many(changes(), wait=wait, timeout=timeout, bulk=plan.bulk):
             doc_id = published.key.doc_id
             fingerprint = prints.pop(doc_id)
             if published.delivered:

@@ -30,6 +30,7 @@ class Plan:
     upserts: frozenset[str] = frozenset()
     deletes: tuple[str, ...] = ()
     unchanged: int = 0
+    bulk: bool = False  # a first load, or everything again: edits of others do not queue behind it
     held: int = 0  # documents that seem gone, but an unreadable entry might be one of them
     problems: list[Problem] = field(default_factory=list)
 
@@ -99,6 +100,7 @@ def plan(
     _check(len(deletes), len(live), empty=not kept, allowed=allow_mass_delete)
     return Plan(
         known=known,
+        bulk=again or not known,
         upserts=frozenset(upserts),
         deletes=tuple(deletes),
         unchanged=unchanged,

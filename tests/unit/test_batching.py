@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Awaitable, Sequence
 
 import numpy as np
@@ -85,6 +86,95 @@ async def test_several_batches_may_be_on_their_way_and_no_more_than_that() -> No
     model.go.set()
     assert await asyncio.gather(*calls) == [[1]] * 7
     assert model.most_at_once == 3
+    await batch.close()
+
+
+def batch_of(text: str, number: int) -> list[str]:
+    return [text] * number
+
+
+async def test_edits_go_before_bulk_texts_and_a_bulk_batch_is_small() -> None:
+    model = Model()
+    batch = MicroBatcher(model, size=4, wait=0.0, bulk_size=2, bulk_every=60.0)
+    model.go.clear()
+    bulk = asyncio.create_task(batch(batch_of("bulk", 6), bulk=True))
+    await settled()
+    edit = asyncio.create_task(batch(batch_of("edit", 5)))
+    await settled()
+    model.go.set()
+    await asyncio.gather(bulk, edit)
+    # What the edit waited for is one bulk batch: two texts.
+    order = [["bulk"] * 2, ["edit"] * 4, ["edit"], ["bulk"] * 2, ["bulk"] * 2]
+    assert model.batches == order
+    await batch.close()
+
+
+async def test_under_constant_load_one_bulk_batch_goes_every_so_often() -> None:
+    """With batches of edits of 20 ms and a bulk batch due every 100 ms, at most five edits' batches lie between two."""
+
+    class Slow(Model):
+        async def __call__(self, texts: Sequence[str]) -> Vectors:
+            await asyncio.sleep(0.02)
+            return await super().__call__(texts)
+
+    model = Slow()
+    batch = MicroBatcher(model, size=2, wait=0.0, bulk_size=2, bulk_every=0.1)
+    edits = asyncio.create_task(batch(batch_of("edit", 80)))  # 40 batches: 0.8 s
+    bulk = asyncio.create_task(batch(batch_of("bulk", 8), bulk=True))
+    await asyncio.gather(edits, bulk)
+    places = [number for number, texts in enumerate(model.batches) if texts[0] == "bulk"]
+    assert len(places) == 4
+    assert places[-1] < 40  # none had to wait for the end of the edits
+    assert all(1 <= later - sooner - 1 <= 5 for sooner, later in itertools.pairwise(places))
+    await batch.close()
+
+
+async def test_bulk_texts_wait_for_questions_and_edits_do_not() -> None:
+    questions, passages = Model(), Model()
+    first = MicroBatcher(questions, size=1, wait=0.0)
+    batch = MicroBatcher(passages, size=2, wait=0.0, bulk_every=60.0, first=first)
+    questions.go.clear()
+    question = asyncio.create_task(first(["?"]))
+    await settled()
+    bulk = asyncio.create_task(batch(["bulk"], bulk=True))
+    await settled()
+    assert passages.batches == []
+    assert await asyncio.wait_for(lengths(batch(["edit"])), 5.0) == [4]
+    await settled()
+    assert passages.batches == [["edit"]]
+    questions.go.set()
+    await asyncio.wait_for(asyncio.gather(question, bulk), 5.0)
+    assert passages.batches == [["edit"], ["bulk"]]
+    await first.close()
+    await batch.close()
+
+
+async def test_bulk_texts_go_all_the_same_when_questions_never_end() -> None:
+    questions = Model()
+    first = MicroBatcher(questions, size=1, wait=0.0)
+    batch = MicroBatcher(Model(), size=2, wait=0.0, bulk_every=0.05, first=first)
+    questions.go.clear()
+    question = asyncio.create_task(first(["?"]))
+    await settled()
+    assert await asyncio.wait_for(batch(["bulk"] * 9, bulk=True), 5.0) is not None
+    questions.go.set()
+    await question
+    await first.close()
+    await batch.close()
+
+
+async def test_of_several_batches_at_once_one_is_kept_free_of_bulk_texts() -> None:
+    model = Model()
+    batch = MicroBatcher(model, size=1, wait=0.0, at_once=3, bulk_size=1, bulk_every=60.0)
+    model.go.clear()
+    bulk = asyncio.create_task(batch(["bulk"] * 5, bulk=True))
+    await settled()
+    assert model.batches == [["bulk"], ["bulk"]]
+    edit = asyncio.create_task(batch(["edit"]))
+    await settled()
+    assert model.batches == [["bulk"], ["bulk"], ["edit"]]
+    model.go.set()
+    await asyncio.gather(bulk, edit)
     await batch.close()
 
 

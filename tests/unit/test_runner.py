@@ -16,6 +16,7 @@ from streams.errors import (
     ConfigurationError,
     Invalid,
     ModelUnavailable,
+    Overloaded,
     StoreUnavailable,
     Transient,
     Undeliverable,
@@ -156,11 +157,11 @@ async def test_a_handler_that_never_returns_is_ended(record: Callable[..., Recor
     assert broker.produced[0].headers["rankstream-error-class"] == b"timeout"
 
 
-async def test_expired_work_is_dropped(record: Callable[..., Record]) -> None:
+async def test_expired_work_is_dropped_and_counted(record: Callable[..., Record]) -> None:
     broker = Broker()
     late = runner(echo, broker, now=2_000.0, deadline=lambda _: 1_999.0)
     assert await late.run(record(MESSAGE)) is Outcome.EXPIRED
-    assert broker.produced == []
+    assert (broker.produced, late.outcomes) == ([], {Outcome.EXPIRED: 1})
 
 
 async def test_a_question_that_fails_is_answered_and_not_retried(record: Callable[..., Record]) -> None:
@@ -205,6 +206,28 @@ def refusing(topic: str, times: int) -> Callable[[RawOutgoing], Exception | None
         return None
 
     return refuse
+
+
+@pytest.mark.parametrize(("now", "outcome"), [(1_001.9, Outcome.DONE), (1_002.1, Outcome.ANSWERED)])
+async def test_a_record_that_waited_longer_than_it_may_is_refused_and_counted(
+    record: Callable[..., Record], now: float, outcome: Outcome
+) -> None:
+    failures: list[Failure] = []
+
+    def failed(failure: Failure, _: Any) -> Sequence[Outgoing]:
+        failures.append(failure)
+        return [SENT]
+
+    def patience(message: Any, sent: float) -> float:
+        assert sent == 1_000.0
+        return 2.0
+
+    broker = Broker()
+    asked = runner(echo, broker, failed=failed, on_failure=OnFailure.ANSWER, patience=patience, now=now)
+    assert await asked.run(record(MESSAGE)) is outcome
+    assert (asked.outcomes, asked.overloaded) == ({outcome: 1}, len(failures))
+    assert len(failures) == (outcome is Outcome.ANSWERED)
+    assert all(isinstance(failure.error, Overloaded) for failure in failures)
 
 
 async def test_a_broker_that_is_away_is_waited_for_and_the_handler_does_not_run_again(

@@ -43,3 +43,14 @@ def test_health_is_served_where_an_address_says_so(value: str | None, health: tu
 def test_an_address_that_is_none_is_named(value: str) -> None:
     with pytest.raises(ConfigurationError, match=f"RANKSTREAM_HEALTH is '{value}'; it must be host:port"):
         settings.given({settings.HEALTH: value})
+
+
+@pytest.mark.parametrize(("value", "rate"), [(None, 2_000.0), ("", 2_000.0), ("0", 0.0), ("150.5", 150.5)])
+def test_a_tenant_has_a_quota_unless_it_is_set_to_none(value: str | None, rate: float) -> None:
+    assert settings.given({} if value is None else {settings.TENANT_QUOTA: value}).tenant_quota == rate
+
+
+@pytest.mark.parametrize("value", ["many", "-1", "nan", "inf"])
+def test_a_quota_that_is_no_number_is_refused_by_name(value: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"RANKSTREAM_TENANT_QUOTA is '{value}'; it must be a number"):
+        settings.given({settings.TENANT_QUOTA: value})

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from streams.adapters.batched_embedder import BulkPassages
 from streams.adapters.embedder_specs import Spec
 from streams.adapters.http_embedders.endpoint import Endpoint
 from streams.adapters.http_embedders.protocols import PROTOCOLS, Malformed
@@ -46,7 +47,15 @@ class HttpEmbedder:
         )
         ask = partial(MicroBatcher, at_once=REQUESTS, most_queued=QUEUED)
         self._queries = ask(partial(self._vectors, query=True), size=min(QUESTIONS, spec.batch), wait=0.0)
-        self._passages = ask(partial(self._vectors, query=False), size=spec.batch, wait=0.005, patient=True)
+        self._passages = ask(
+            partial(self._vectors, query=False),
+            size=spec.batch,
+            wait=0.005,
+            patient=True,
+            bulk_size=spec.batch,
+            first=self._queries,
+        )
+        self.bulk = BulkPassages(self, self._passages)
 
     @property
     def counts(self) -> dict[str, Counts]:

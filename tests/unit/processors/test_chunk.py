@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from schemas.chunks import ChunkBatch
 from schemas.documents import Document, DocumentChange, DocumentStatus, Receipt
 from streams.adapters.memory import MemoryStores
 from streams.domain.generation import Generation, Model
+from streams.domain.quota import Quotas
 from streams.errors import Invalid
 from streams.processors import chunk
 from streams.runner import Outcome, Runner
@@ -105,6 +107,83 @@ async def test_the_same_version_with_other_content_is_refused_by_name(deps: chun
 async def test_the_same_words_in_another_unicode_form_are_the_same_content(deps: chunk.Deps) -> None:
     await messages(deps, change(1, "# Zu\u0308rich\r\n\r\nOffen.\0"))
     await messages(deps, change(1, "# Z\u00fcrich\n\nOffen."))
+
+
+async def test_the_bulk_lane_goes_on_to_the_bulk_lane(deps: chunk.Deps) -> None:
+    async def topics(handle: Any, given: DocumentChange) -> list[str]:
+        return [each.topic.name for each in await handle(given, deps)]
+
+    assert await topics(chunk.handle, change(1)) == ["documents", "chunks"]
+    assert await topics(chunk.handle_bulk, change(2)) == ["documents", "chunks.bulk"]
+    for processor in (chunk.CHUNK, chunk.CHUNK_BULK):
+        assert processor.source.dead_letters.name == f"{processor.source.name}.dlq"
+
+
+async def test_a_tenant_over_its_quota_is_moved_to_the_bulk_lane_as_it_came_and_deletions_are_not(
+    deps: chunk.Deps, record: Callable[..., Record]
+) -> None:
+    sent: list[RawOutgoing] = []
+
+    async def produce(outgoing: RawOutgoing) -> None:
+        sent.append(outgoing)
+
+    using = dataclasses.replace(deps, quotas=Quotas(rate=1.0, burst=10.0), clock=lambda: 0.0)
+    runner = Runner(chunk.CHUNK, using, produce)
+
+    async def run(given: DocumentChange) -> list[RawOutgoing]:
+        sent.clear()
+        headers = {"traceparent": b"00-1", "team": b"7"}
+        assert await runner.run(record(given, key=b"any key", headers=headers)) is Outcome.DONE
+        return list(sent)
+
+    async def topics(given: DocumentChange) -> list[str]:
+        return [each.topic for each in await run(given)]
+
+    assert await topics(change(1)) == ["documents", "chunks"]
+    (moved,) = await run(change(2, " As it came:\r\nwith its own spaces. "))
+    assert (moved.topic, moved.key, moved.headers) == (
+        "document-changes.bulk",
+        b"any key",
+        {"traceparent": b"00-1", "team": b"7"},
+    )
+    assert moved.value == codec.encode(change(2, " As it came:\r\nwith its own spaces. "))
+    assert using.counts == {"moved to bulk": 1}
+    assert await topics(change(3, tenant="other")) == ["documents", "chunks"]
+    assert await topics(change(4, "", op="delete")) == ["documents", "receipts"]
+    # It was overtaken meanwhile: on the other lane it is late.
+    assert [each.topic.name for each in await chunk.handle_bulk(change(2), using)] == ["document-status"]
+
+
+async def test_of_two_versions_that_are_logged_at_the_same_time_the_higher_one_is_the_last(
+    deps: chunk.Deps, record: Callable[..., Record]
+) -> None:
+    log: list[int] = []
+
+    def produce(before: Callable[[], Awaitable[Any]] | None) -> Callable[[RawOutgoing], Awaitable[None]]:
+        async def produced(outgoing: RawOutgoing) -> None:
+            if outgoing.topic == "documents":
+                if before is not None:
+                    await before()
+                log.append(codec.decode(outgoing.value or b"", Document).change.version)
+
+        return produced
+
+    live = Runner(chunk.CHUNK, deps, produce(None))
+    edits: list[asyncio.Task[Outcome]] = []
+
+    async def meanwhile() -> None:
+        # The record of the first load is on its way to the log: an edit comes, and has to wait for it.
+        edits.append(asyncio.create_task(live.run(record(change(2)))))
+        await asyncio.sleep(0.05)
+
+    await Runner(chunk.CHUNK_BULK, deps, produce(meanwhile)).run(record(change(1)))
+    await asyncio.gather(*edits)
+    assert log == [1, 2]
+    # The other way round: accepted, but overtaken before it could be logged.
+    outputs = await chunk.handle_bulk(change(3), deps)
+    await live.run(record(change(4)))
+    async with chunk.hold(outputs, deps) as wanted:
+        assert [each.topic.name for each in wanted] == ["chunks.bulk"]
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from schemas.queries import Expected, Hit, LegResult, MinVersion
 from schemas.replies import QueryReply
 from streams.adapters import embedders, profiles
 from streams.adapters.onnx_embedder import MODEL
+from streams.domain import admission
 from streams.domain.scope import Scope
 from streams.domain.versions import LivePassage, VersionView
 from streams.errors import StoreUnavailable
@@ -169,6 +170,35 @@ async def test_too_many_open_questions_are_refused_at_once(monkeypatch: pytest.M
     assert isinstance(sent.message, QueryReply)
     assert sent.message.error is not None and sent.message.error.error_class == "overloaded"
     await waiting
+
+
+async def test_a_question_that_fuse_reads_too_late_is_refused_at_once() -> None:
+    """Of ten seconds it may spend five on its way here; of half a second the whole half."""
+    now = time.time()
+    for left, waited, refused in ((10.0, 5.1, True), (10.0, 4.9, False), (0.6, 0.49, False)):
+        state = dataclasses.replace(deps(), clock=lambda: now)
+        asked = question(query=prepared(deadline=now + left - waited), prepared=now - waited)
+        reply = await answer(state, asked, result("dense"), result("sparse"), result("fulltext"))
+        assert (reply.error is not None and reply.error.error_class == "overloaded") is refused
+        assert state.counts["overloaded"] == refused
+
+
+async def test_where_no_leg_had_its_turn_the_question_is_refused_and_where_one_had_the_others_are_told() -> None:
+    def shed(leg: Any) -> LegResult:
+        return result(leg, status="error", reason=admission.REASON)
+
+    refused = await answer(
+        deps(), question(), shed("dense"), shed("sparse"), result("fulltext", status="skipped", reason="no words")
+    )
+    assert refused.error is not None and refused.error.error_class == "overloaded"
+    assert {leg: report.status for leg, report in refused.legs.items()} == {
+        "dense": "error",
+        "sparse": "error",
+        "fulltext": "skipped",
+    }
+    told = await answer(deps(passage("a")), question(), shed("dense"), result("sparse", "a"), shed("fulltext"))
+    assert (told.error, len(told.passages)) == (None, 1)
+    assert told.reasons == ("dense: overloaded", "fulltext: overloaded")
 
 
 async def test_what_was_dropped_is_told_only_when_asked_for() -> None:

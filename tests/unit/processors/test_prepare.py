@@ -36,15 +36,15 @@ class Generations:
 
 
 async def run(
-    record: Record, *, error: Exception | None = None, also: tuple[Model, ...] = ()
+    record: Record, *, error: Exception | None = None, also: tuple[Model, ...] = (), now: float = 1_000.5
 ) -> tuple[Outcome, list[RawOutgoing]]:
     sent: list[RawOutgoing] = []
 
     async def produce(outgoing: RawOutgoing) -> None:
         sent.append(outgoing)
 
-    deps = prepare.Deps(profiles=profiles.shipped(), generations=Generations(error, also), clock=lambda: 1_000.5)
-    return await Runner(prepare.PREPARE, deps, produce, clock=lambda: 1_000.5).run(record), sent
+    deps = prepare.Deps(profiles=profiles.shipped(), generations=Generations(error, also), clock=lambda: now)
+    return await Runner(prepare.PREPARE, deps, produce, clock=lambda: now).run(record), sent
 
 
 def question(**fields: Any) -> bytes:
@@ -118,6 +118,22 @@ async def test_a_question_without_an_address_of_ours_is_dead_lettered(
 
 async def test_an_expired_question_is_dropped(record: Callable[..., Record]) -> None:
     assert await run(record(question(deadline=1_000.4), headers=ADDRESS)) == (Outcome.EXPIRED, [])
+
+
+@pytest.mark.parametrize(
+    ("deadline", "most"),
+    [(1_004.0, 1.0), (1_020.0, 5.0), (1_001.0, 0.5), (None, 1.25)],
+)
+async def test_a_question_that_waited_for_a_quarter_of_its_time_is_refused_at_once(
+    record: Callable[..., Record], deadline: float | None, most: float
+) -> None:
+    asked = question() if deadline is None else question(deadline=deadline)
+    outcome, _ = await run(record(asked, headers=ADDRESS), now=1_000.0 + most)
+    assert outcome is Outcome.DONE
+    outcome, (sent,) = await run(record(asked, headers=ADDRESS), now=1_000.01 + most)
+    assert (outcome, sent.topic, sent.partition) == (Outcome.ANSWERED, "replies", 9)
+    error = json.loads(sent.value or b"")["error"]
+    assert (error["class"], "ask again later" in error["message"]) == ("overloaded", True)
 
 
 async def test_a_far_deadline_is_brought_forward(record: Callable[..., Record]) -> None:

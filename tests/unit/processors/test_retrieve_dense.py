@@ -124,7 +124,9 @@ class Live:
         return Generation(id="g1", model="memory-hash", dimension=64, average_length=100.0, also=also)
 
 
-async def asked(query: PreparedQuery, among: dict[str, Recorded], seconds: float = 2.0) -> LegResult:
+async def asked(
+    query: PreparedQuery, among: dict[str, Recorded], seconds: float = 2.0, *, waited: float = 0.0
+) -> LegResult:
     sent: list[RawOutgoing] = []
 
     async def produce(outgoing: RawOutgoing) -> None:
@@ -135,7 +137,8 @@ async def asked(query: PreparedQuery, among: dict[str, Recorded], seconds: float
 
     known = {name: msgspec.structs.replace(each, legs_budget=seconds) for name, each in profiles.shipped().items()}
     deps = retrieve_dense.Deps(embedder=embedder, vectors=await index(), profiles=known, generations=Live())
-    await Runner(retrieve_dense.RETRIEVE_DENSE, deps, produce, clock=lambda: 100.0).run(record_of(query))
+    record = record_of(msgspec.structs.replace(query, deadline=2_000.0))
+    await Runner(retrieve_dense.RETRIEVE_DENSE, deps, produce, clock=lambda: record.timestamp + waited).run(record)
     return codec.decode(sent[0].value or b"", LegResult)
 
 
@@ -165,6 +168,16 @@ async def test_the_next_model_answers_in_time_where_one_is_silent() -> None:
     result = await asked(prepared(embedder="memory-hash", text="refund policy"), among, seconds=0.4)
     assert (result.status, result.model) == ("ok", "other")
     assert time.monotonic() - began < 5.0
+
+
+@pytest.mark.parametrize(("waited", "told"), [(0.9, ("empty", None)), (1.1, ("error", "overloaded"))])
+async def test_a_leg_whose_turn_comes_too_late_says_so_and_searches_nothing(
+    waited: float, told: tuple[str, str | None]
+) -> None:
+    model = Recorded("memory-hash")
+    result = await asked(prepared(embedder="memory-hash"), {"memory-hash": model}, waited=waited)
+    assert (result.status, result.reason) == told
+    assert bool(model.asked) is (told[0] == "empty")
 
 
 async def test_a_model_that_answers_is_the_only_one_asked() -> None:

@@ -96,3 +96,11 @@ def test_losing_more_than_half_and_more_than_20_or_everything_is_asked_about(
     assert len(plan(documents[:left], published(*documents), allow_mass_delete=True).deletes) == known - left
     if not refused:
         assert len(plan(documents[:left], published(*documents)).deletes) == known - left
+
+
+def test_a_first_load_and_everything_again_are_bulk_and_edits_are_not() -> None:
+    reading = [document("a"), document("b", "new")]
+    known = published(document("a"), document("b", "old"))
+    assert plan(reading, {}).bulk
+    assert plan(reading, known, again=True).bulk
+    assert not plan(reading, known).bulk

@@ -1,0 +1,130 @@
+"""lanes: another tenant queues 10,000 documents: how soon is an edit searchable, and how long do questions take?"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+
+import msgspec
+
+from bench import corpus, system
+from bench.figures import Figure, Promise, percentile, spread
+from schemas.documents import DocumentChange
+from streams.errors import RankstreamError
+
+QUEUED = 10_000  # small documents of another tenant, on the bulk lane
+OVER_QUOTA = 2_000  # the same, on the live lane: far more than a quota allows at once
+EDITS = 40  # a phase; two questions after each
+PAUSE = 0.05  # seconds between an edit and the next question: one person's edits, not a second load
+WARM_UP = 10
+LEAST_BEHIND = 100  # documents that must still wait at the end of a phase, or it was no load
+WITHIN = 60.0  # seconds for a receipt
+
+Took = dict[str, list[float]]
+
+
+async def measure() -> list[Figure]:
+    """Measure a tenant's edits and questions while idle, behind a first load, and behind a load over the quota."""
+    asked = corpus.questions()
+    async with system.running() as running:
+        await running.publish(corpus.demo_pages())
+        await _phase(running, asked, WARM_UP)
+        idle = await _phase(running, asked, EDITS)
+        figures = [figure for name, values in idle.items() for figure in spread(f"idle: {name}", values)]
+        async with _Load(running, "first load", QUEUED, bulk=True) as load:
+            figures += await _under(load, running, asked, idle, promised=True)
+        async with _Load(running, "over the quota", OVER_QUOTA, bulk=False) as load:
+            figures += await _under(load, running, asked, idle, promised=False)
+    return figures
+
+
+async def _under(
+    load: _Load, running: system.System, asked: Iterator[str], idle: Took, *, promised: bool
+) -> list[Figure]:
+    before, began = load.done, time.perf_counter()
+    loaded = await _phase(running, asked, EDITS)
+    seconds = time.perf_counter() - began
+    if load.waiting < LEAST_BEHIND:
+        raise RankstreamError(f"{load.name}: only {load.waiting} documents waited at the end; queue more")
+    note = f"{load.waiting:,} of {load.queued:,} still waited"
+    figures = [figure for name, values in loaded.items() for figure in spread(f"{load.name}: {name}", values)]
+    for name in idle:
+        for share, label in ((0.5, "p50"), (0.95, "p95")):
+            ratio = percentile(loaded[name], share) / percentile(idle[name], share)
+            promise = Promise(bound=2) if promised and label == "p95" else None
+            figures.append(
+                Figure(name=f"{load.name} / idle: {name}, {label}", value=ratio, unit="×", promise=promise, note=note)
+            )
+    rate = (load.done - before) / seconds
+    figures.append(Figure(name=f"{load.name}: of its own documents", value=rate, unit="documents/s"))
+    return figures
+
+
+async def _phase(running: system.System, asked: Iterator[str], edits: int) -> Took:
+    """Edit a page and ask two questions, over and over; return the milliseconds of each."""
+    took: Took = defaultdict(list)
+    for number in range(edits):
+        content = f"# Notice\n\nThe word of the day is number {number} at {time.time_ns()}."
+        edited = corpus.page(f"notice-{number % 10}", content, source="edited")
+        took["edit → receipt"].append(await _receipt(running, edited))
+        for _ in range(2):
+            await asyncio.sleep(PAUSE)
+            began = time.perf_counter()
+            reply = await running.client.ask(next(asked), tenant=corpus.TENANT, cache=False)
+            took["question"].append((time.perf_counter() - began) * 1000)
+            if reply.error is not None:
+                raise RankstreamError(reply.error.message)
+    return took
+
+
+async def _receipt(running: system.System, change: DocumentChange) -> float:
+    began = time.perf_counter()
+    status = await running.client.publish(change, wait=True, timeout=WITHIN)
+    if status is None or status.status != "searchable":
+        raise RankstreamError(f"{change.doc_id}: {status}")
+    return (time.perf_counter() - began) * 1000
+
+
+class _Load:
+    """Documents of another tenant that are published at once, and worked off while others edit and ask."""
+
+    def __init__(self, running: system.System, name: str, queued: int, *, bulk: bool) -> None:
+        self.name = name
+        self.queued = queued
+        self.done = 0
+        self._running = running
+        self._bulk = bulk
+        self._published = asyncio.Event()
+
+    @property
+    def waiting(self) -> int:
+        """How many have no receipt yet."""
+        return self.queued - self.done
+
+    async def __aenter__(self) -> _Load:
+        self._work = asyncio.create_task(self._publish())
+        async with asyncio.timeout(WITHIN):
+            await self._published.wait()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Delete nothing, but wait no longer: what is left goes on, and the next load comes behind it."""
+        self._work.cancel()
+        await asyncio.wait([self._work])
+
+    async def _publish(self) -> None:
+        changes = self._changes()
+        # All are on their way at once: what is measured is the queue behind them, not the publisher's window.
+        publisher = self._running.client._publisher
+        async for published in publisher.publish_many(
+            changes, wait=True, timeout=600.0, bulk=self._bulk, in_flight=self.queued
+        ):
+            self.done += published.status is not None
+
+    def _changes(self) -> Iterator[DocumentChange]:
+        for number in range(self.queued):
+            page = corpus.page(f"small-{number}", f"# Note {number}\n\nRoom {number} is closed today.", source="small")
+            yield msgspec.structs.replace(page, tenant=self.name.replace(" ", "-"))
+        self._published.set()

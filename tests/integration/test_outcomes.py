@@ -1,0 +1,223 @@
+"""One outcome a question by its deadline on real Kafka: with silent legs, without `fuse`, and under overload."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas.replies import QueryReply
+from streams import settings as names
+from streams.adapters.migrations import migrate
+from streams.adapters.qdrant import QdrantVectors
+from streams.embedded.stack import EmbeddedError, Stack, start
+from streams.errors import StoreUnavailable
+from streams.fleet import Fleet
+from streams.gateways.client import Client
+from streams.settings import Settings
+from tests.conftest import unavailable
+from tests.pipeline import page
+from topics.admin import apply
+
+LATE = 1.0  # seconds after a deadline that are allowed here; 0.25 on a quiet machine
+PROFILE = 'name = "three"\nsummary = "three legs"\nlegs = ["dense", "sparse", "fulltext"]\nlegs_budget = 0.8\n'
+ASKED: dict[str, Any] = {"tenant": "outcomes", "profile": "three", "cache": False}
+
+
+@pytest.fixture(scope="module")
+async def own_stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stack]:
+    """Servers of this module's own: on those of all tests, other processors would answer."""
+    try:
+        started = await start(tmp_path_factory.mktemp("servers"), broker="kafka")
+    except EmbeddedError as error:
+        unavailable(str(error))
+        raise
+    await migrate(started.endpoints.postgres)
+    await apply(started.endpoints.kafka)
+    yield started
+    await started.stop()
+
+
+@pytest.fixture
+def settings(own_stack: Stack, tmp_path: Path) -> Settings:
+    at, profiles = own_stack.endpoints, tmp_path / "profiles"
+    profiles.mkdir()
+    (profiles / "three.toml").write_text(PROFILE)
+    return Settings(
+        data_dir=tmp_path,
+        kafka=at.kafka,
+        qdrant=at.qdrant,
+        postgres=at.postgres,
+        redis=at.redis,
+        profiles=profiles,
+        session_timeout=6.0,
+    )
+
+
+@asynccontextmanager
+async def running(settings: Settings, *processors: str) -> AsyncIterator[Client]:
+    """Run some processors in this process, and yield a client."""
+    fleet = Fleet(settings, processors)
+    try:
+        await fleet.start()
+        await fleet.ready()
+        async with Client(bootstrap=settings.kafka) as client:
+            yield client
+    finally:
+        await fleet.stop()
+
+
+async def timed(client: Client, text: str, timeout: float, **fields: Any) -> tuple[QueryReply, float]:
+    began = time.monotonic()
+    reply = await client.ask(text, timeout=timeout, **{**ASKED, **fields})
+    return reply, time.monotonic() - began
+
+
+async def test_with_all_legs_silent_fuse_answers_by_the_deadline(settings: Settings) -> None:
+    async with running(settings, "prepare", "fuse") as client:
+        for timeout in (5.0, 0.6):  # first the legs' budget ends the wait, then the deadline
+            reply, took = await timed(client, "anyone there?", timeout)
+            assert took < min(timeout, 0.8) + LATE
+            assert (reply.error, reply.passages, reply.degraded) == (None, (), True)
+            ran = {leg: (report.status, report.reason) for leg, report in reply.legs.items()}
+            silent, off = ("timeout", "no result in time"), ("skipped", "off in profile")
+            assert ran == dict.fromkeys(("dense", "sparse", "fulltext"), silent) | dict.fromkeys(("qa", "graph"), off)
+            assert reply.reasons == tuple(f"{leg}: no result in time" for leg in ("dense", "fulltext", "sparse"))
+
+
+async def test_with_a_dead_fuse_the_client_says_so_at_the_deadline_and_the_next_fuse_drops_what_is_over(
+    settings: Settings,
+) -> None:
+    async with running(settings, "prepare") as client:
+        replies = await asyncio.gather(*(timed(client, f"question {number}", 0.5) for number in range(5)))
+        for reply, took in replies:
+            assert reply.error is not None
+            assert (reply.error.error_class, reply.error.message) == ("no reply", "no reply came by the deadline")
+            assert took < 0.5 + LATE
+        assert client.in_flight == 0
+    async with running(settings, "prepare", "fuse") as client:
+        reply, took = await timed(client, "and now?", 5.0)
+        assert (reply.error, took < 0.8 + LATE) == (None, True)
+
+
+async def test_empty_timeout_error_and_skipped_are_told_apart(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(*_: object) -> None:
+        raise StoreUnavailable("the vector index is away")
+
+    async with running(settings, "prepare", "fuse", "retrieve-fulltext", "retrieve-sparse") as client:
+        reply, _ = await timed(client, "zebra crossing", 5.0)
+        assert {leg: report.status for leg, report in reply.legs.items()} == {
+            "fulltext": "empty",
+            "sparse": "empty",
+            "dense": "timeout",
+            "qa": "skipped",
+            "graph": "skipped",
+        }
+        assert reply.reasons == ("dense: no result in time",)
+        wordless, _ = await timed(client, "?!", 5.0)
+        told = wordless.legs["fulltext"]
+        assert (told.status, told.reason) == ("skipped", "no words in the question")
+        assert (wordless.error, wordless.passages) == (None, ())
+        monkeypatch.setattr(QdrantVectors, "search_sparse", refuse)
+        broken, _ = await timed(client, "zebra crossing again", 5.0)
+        assert (broken.legs["sparse"].status, broken.legs["fulltext"].status) == ("error", "empty")
+        assert broken.reasons == ("dense: no result in time", "sparse: its store is not available")
+
+
+@asynccontextmanager
+async def process(settings: Settings, *processors: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Run processors in a process of their own, so that this one's clock stays true under load."""
+    assert settings.kafka and settings.qdrant and settings.postgres and settings.redis
+    given = {
+        names.KAFKA: settings.kafka,
+        names.QDRANT: settings.qdrant,
+        names.POSTGRES: settings.postgres,
+        names.REDIS: settings.redis,
+        names.PROFILES: str(settings.profiles),
+        names.DATA_DIR: str(settings.data_dir),
+        names.SESSION: "6",
+    }
+    child = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "streams.cli.main", "run", *processors),
+        env={**os.environ, **given},
+        stderr=asyncio.subprocess.PIPE,
+    )
+    reading: asyncio.Task[bytes] | None = None
+    try:
+        assert child.stderr is not None
+        async with asyncio.timeout(90):
+            while line := await child.stderr.readline():
+                if b"running:" in line:
+                    break
+            else:
+                raise AssertionError("it ended before it ran")
+        reading = asyncio.create_task(child.stderr.read())  # a full pipe would stop it
+        yield child
+    finally:
+        if child.returncode is None:
+            child.terminate()
+            await asyncio.wait_for(child.wait(), 15)
+        if reading is not None:
+            await reading
+
+
+async def test_five_times_the_load_is_refused_at_once_and_is_over_soon(settings: Settings) -> None:
+    timeout, seconds = 4.0, 6.0
+    async with process(settings, "all"), Client(bootstrap=settings.kafka, max_in_flight=100_000) as client:
+        for number in range(5):
+            text = f"# Relay {number}\n\nThe relay number {number} listens on port 844{number}."
+            await client.publish(page(f"relay-{number}", text, tenant="outcomes"), wait=True)
+        for _ in range(20):
+            await timed(client, "which port?", 10.0)
+
+        answered = 0
+        until = time.monotonic() + 4.0
+
+        async def one_after_another() -> None:
+            nonlocal answered
+            while time.monotonic() < until:
+                reply, _ = await timed(client, "which port does the relay use?", 10.0)
+                answered += reply.error is None
+
+        await asyncio.gather(*(one_after_another() for _ in range(8)))
+        rate = 5 * answered / 4.0
+        asking: list[asyncio.Task[tuple[QueryReply, float]]] = []
+        began = time.monotonic()
+        while (now := time.monotonic()) < began + seconds:
+            while len(asking) < (now - began) * rate:
+                text = f"which port does relay {len(asking)} use?"
+                asking.append(asyncio.create_task(timed(client, text, timeout)))
+            await asyncio.sleep(0.005)
+        outcomes = await asyncio.gather(*asking)
+
+        classes = Counter(reply.error.error_class if reply.error else "answered" for reply, _ in outcomes)
+        refused = sorted(took for reply, took in outcomes if reply.error and reply.error.error_class == "overloaded")
+        worst = max(took for _, took in outcomes)
+        recovering = time.monotonic()
+        while True:
+            reply, took = await timed(client, "which port does the relay use?", timeout)
+            if reply.error is None and not reply.degraded and took < 1.0:
+                break
+            assert time.monotonic() - recovering < 10
+        print(
+            f"{rate:.0f} questions/s for {seconds:g} s: {dict(classes)}, worst {worst:.2f} s of {timeout:g} s, refused "
+            f"after {refused[len(refused) // 2] if refused else 0:.2f} s (median), "
+            f"recovered {time.monotonic() - recovering:.1f} s after the last outcome"
+        )
+        assert worst < timeout + LATE
+        assert client.in_flight == 0
+        assert refused
+        assert classes["answered"] > 0
+        assert refused[len(refused) // 2] < timeout / 2
+        # Who is not answered is told so long before its deadline: silence is the exception.
+        assert classes["no reply"] <= 0.05 * len(outcomes)
