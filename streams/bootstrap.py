@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
+from streams import generation_deps
 from streams import settings as names
 from streams.adapters import embedders, postgres, profiles, qdrant, redis_answers, rerankers
-from streams.adapters.cached_generations import CachedGenerations
+from streams.adapters.cached_generations import CachedGenerations, ExactGenerations
 from streams.adapters.chat import ChatModel
 from streams.adapters.embedders import OpenEmbedder
 from streams.adapters.flag_reranker import FlagReranker
@@ -23,11 +25,11 @@ from streams.adapters.shared_space import SharedSpace
 from streams.adapters.text_index import PostgresTextIndex
 from streams.adapters.versions import PostgresVersions
 from streams.domain import chunking
+from streams.domain.generation import Generation, named
 from streams.ports import Embedder, Reranker
 from streams.processor import Processor
 from streams.processors import (
     chunk,
-    embed,
     extract,
     fuse,
     index_graph,
@@ -35,6 +37,7 @@ from streams.processors import (
     index_vectors,
     prepare,
     publish_version,
+    replay,
     rerank,
     retrieve_dense,
     retrieve_fulltext,
@@ -63,6 +66,7 @@ class Resources:
         self._loads: dict[str, asyncio.Task[OpenEmbedder]] = {}
         self._closers: list[Callable[[], Awaitable[None]]] = []
         self._loading = asyncio.Lock()  # questions may ask for one model at the same time
+        self._loader: asyncio.Task[None] | None = None
 
     async def deps(self, processor: Processor) -> Any:
         """Return what a processor needs."""
@@ -70,7 +74,7 @@ class Resources:
 
     async def close(self) -> None:
         """Close what was opened, last first."""
-        for loading in self._loads.values():
+        for loading in (*self._loads.values(), *filter(None, [self._loader])):
             loading.cancel()
         self._loads.clear()
         for closer in reversed(self._closers):
@@ -100,8 +104,8 @@ class Resources:
         async def build() -> tuple[QdrantVectors, Callable[[], Awaitable[None]]]:
             client = await qdrant.open_client(need(self.settings.qdrant, names.QDRANT), self.settings.qdrant_key)
             index = QdrantVectors(client=client)
-            generation = await (await self.generations()).live()
-            await index.ensure_collection(generation.id, generation.model, generation.dimension, generation.also)
+            for each in await (await self.generations()).active():
+                await index.ensure_collection(each.id, each.model, each.dimension, each.also)
             return index, client.close
 
         return await self._once("vectors", build)
@@ -140,11 +144,6 @@ class Resources:
         async with self._loading:
             return await self._once(f"space of {embedder.model}", build)
 
-    async def further_embedders(self) -> tuple[OpenEmbedder, ...]:
-        """Return the live generation's further models, loaded."""
-        generation = await (await self.generations()).live()
-        return tuple([await self.embedder(model.name) for model in generation.also])
-
     @property
     def reranker_name(self) -> str | None:
         """The name of the reranker, which takes no loading; none where nothing is reranked."""
@@ -169,10 +168,11 @@ class Resources:
 
         async def build() -> tuple[PostgresGenerations, Callable[[], Awaitable[None]]]:
             generations = PostgresGenerations(pool=await self.pool("writes"))
-            given = self.settings
-            main, also = embedders.wanted(
-                await generations.find(), main=given.embedder, also=given.embed_also, among=self.embedders
-            )
+            given, live = self.settings, await generations.find()
+            if live is not None and live.replayed:
+                generation_deps.tell_of_settings(given, live)
+                given = replace(given, embedder=None, embed_also=None)
+            main, also = embedders.wanted(live, main=given.embedder, also=given.embed_also, among=self.embedders)
             await generations.ensure(
                 model=main.name,
                 dimension=main.dimension,
@@ -183,6 +183,24 @@ class Resources:
             return generations, _nothing
 
         return await self._once("generations", build)
+
+    async def known_generations(self) -> CachedGenerations:
+        """Return the generations as this process knows them: what is started or promoted is noticed within a second."""
+
+        async def build() -> tuple[CachedGenerations, Callable[[], Awaitable[None]]]:
+            return CachedGenerations(await self.generations()), _nothing
+
+        return await self._once("known generations", build)
+
+    async def generation(self, name: str) -> Generation | None:
+        """Return an active generation by its id; none for one that was dropped."""
+        found = named(name, await (await self.known_generations()).active())
+        return found or named(name, await (await self.generations()).active())
+
+    async def load_ahead(self) -> None:
+        """Load, from now on, the models of every generation that is started, before questions need them."""
+        known = await self.known_generations()
+        self._loader = self._loader or asyncio.create_task(generation_deps.load_ahead(known, self.question_embedder))
 
     async def answers(self) -> RedisAnswers | None:
         """Return the kept answers; none where no Redis is given: then every question is searched."""
@@ -217,16 +235,14 @@ async def _nothing() -> None:
 
 
 async def _chunk(of: Resources) -> chunk.Deps:
-    generation = await (await of.generations()).live()
-    return chunk.Deps(versions=PostgresVersions(pool=await of.pool("writes")), generation=generation)
+    known = await of.known_generations()
+    versions = PostgresVersions(pool=await of.pool("writes"))
+    return chunk.Deps(versions=versions, generation=await known.live(), generations=known)
 
 
-async def _embed(of: Resources) -> embed.Deps:
-    generation = await (await of.generations()).live()
-    asker = await of.asker("ingest") if of.settings.chunk_context == "vectors" else None
-    return embed.Deps(
-        embedder=await of.embedder(), also=await of.further_embedders(), generation=generation, asker=asker
-    )
+async def _replay(of: Resources) -> replay.Deps:
+    versions = PostgresVersions(pool=await of.pool("writes"))
+    return replay.Deps(versions=versions, reader=versions, generations=await of.known_generations())
 
 
 async def _index_vectors(of: Resources) -> index_vectors.Deps:
@@ -247,8 +263,13 @@ async def _index_graph(of: Resources) -> index_graph.Deps:
 
 async def _publish_version(of: Resources) -> publish_version.Deps:
     pool = await of.pool("writes")
+    versions = PostgresVersions(pool=pool)
     return publish_version.Deps(
-        versions=PostgresVersions(pool=pool), vectors=await of.vectors(), epochs=PostgresEpochs(pool=pool)
+        versions=versions,
+        vectors=await of.vectors(),
+        epochs=PostgresEpochs(pool=pool),
+        generations=ExactGenerations(await of.known_generations(), await of.generations()),
+        standing=versions,
     )
 
 
@@ -270,10 +291,11 @@ async def _prepare(of: Resources) -> prepare.Deps:
 
 
 async def _retrieve_dense(of: Resources) -> retrieve_dense.Deps:
-    # Loaded now, so that no question waits for it; what a later generation brings is loaded when first asked for.
+    # Loaded now, so that no question waits for it; what a later generation brings is loaded when it is started.
     generation = await (await of.generations()).live()
     for model in generation.models:
         await of.question_embedder(model.name)
+    await of.load_ahead()
     return retrieve_dense.Deps(
         embedder=of.question_embedder,
         vectors=await of.vectors(),
@@ -326,7 +348,8 @@ async def _rerank(of: Resources) -> rerank.Deps:
 
 _DEPS: Mapping[str, Callable[[Resources], Awaitable[Any]]] = {
     "chunk": _chunk,
-    "embed": _embed,
+    "replay": _replay,
+    "embed": generation_deps.embed_deps,
     "index-vectors": _index_vectors,
     "index-text": _index_text,
     "extract": _extract,

@@ -64,6 +64,7 @@ class Processor:
     time_limit: float = 60.0  # seconds an attempt may take
     deadline: Callable[[Any], float | None] | None = None  # seconds since the epoch; later the work is dropped
     latency: bool = False  # a question waits for it: send at once rather than in batches
+    per_generation: bool = False  # one group for each generation that is filled from the log
 
     @property
     def group(self) -> str:

@@ -129,6 +129,7 @@ PIPELINE: tuple[Topic, ...] = (
 )
 CONSUMED: tuple[Topic, ...] = (
     DOCUMENT_CHANGES,
+    DOCUMENTS,
     CHUNKS,
     VECTORS,
     ENTITIES,

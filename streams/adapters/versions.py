@@ -13,7 +13,7 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from schemas.documents import DocKey, Receipt
+from schemas.documents import DocKey, DocumentStatus, Receipt
 from streams.adapters import postgres, versions_rules
 from streams.adapters.postgres import Connection, Parameters, sql
 from streams.adapters.versions_rules import Step
@@ -52,6 +52,7 @@ class PostgresVersions:
                 await connection.execute(sql("epoch_bump"), named)
         return Admission(
             verdict=verdict,
+            live=document["live_version"] == change.version,
             live_chunks=frozenset(live) & {chunk.id for chunk in candidate.chunks},
             accepted_version=change.version,
         )
@@ -106,6 +107,19 @@ class PostgresVersions:
             unwanted = await _ids(connection, "collect", {"document": document["id"]})
             if unwanted:
                 await remove(unwanted)
+
+    async def unreplayed(self, key: DocKey, version: int, generation: str) -> bool:
+        """Tell whether a version of the log has still to be brought into a generation."""
+        named = key_of(key, generation) | {"version": version}
+        async with postgres.transaction(self._pool, "look for a version") as connection:
+            return bool((await _one(connection, "version_unreplayed", named))["unreplayed"])
+
+    async def standing(self, key: DocKey, version: int, generation: str) -> DocumentStatus | None:
+        """Return what is to be said of a version in a generation."""
+        named = key_of(key, generation) | {"version": version}
+        async with postgres.transaction(self._pool, "read a version") as connection:
+            row = await _first(connection, "version_standing", named)
+        return None if row is None else versions_rules.standing(key, version, generation, **row)
 
 
 def key_of(key: DocKey, generation: str) -> Row:
@@ -172,6 +186,7 @@ def _version_row(candidate: Candidate) -> Row:
         "parts": candidate.parts,
         "chunks": len(candidate.chunks),
         "waits": versions_rules.waits(candidate.parts),
+        "replayed": candidate.replayed,
     }
 
 

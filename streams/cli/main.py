@@ -25,6 +25,7 @@ COMMANDS = {
     "calibrate": "calibrate",
     "profiles": "profiles",
     "topics": "topics",
+    "reindex": "reindex",
     "run": "run",
 }
 # Errors of packages that are not below streams.errors; looked up by name, so that a command pays only for what it uses.

@@ -12,6 +12,7 @@ from streams.processors.index_text import INDEX_TEXT
 from streams.processors.index_vectors import INDEX_VECTORS
 from streams.processors.prepare import PREPARE
 from streams.processors.publish_version import PUBLISH_VERSION
+from streams.processors.replay import REPLAY
 from streams.processors.rerank import RERANK
 from streams.processors.retrieve_dense import RETRIEVE_DENSE
 from streams.processors.retrieve_fulltext import RETRIEVE_FULLTEXT
@@ -19,7 +20,16 @@ from streams.processors.retrieve_graph import RETRIEVE_GRAPH
 from streams.processors.retrieve_qa import RETRIEVE_QA
 from streams.processors.retrieve_sparse import RETRIEVE_SPARSE
 
-INGEST: tuple[Processor, ...] = (CHUNK, EMBED, INDEX_VECTORS, INDEX_TEXT, EXTRACT, INDEX_GRAPH, PUBLISH_VERSION)
+INGEST: tuple[Processor, ...] = (
+    CHUNK,
+    REPLAY,
+    EMBED,
+    INDEX_VECTORS,
+    INDEX_TEXT,
+    EXTRACT,
+    INDEX_GRAPH,
+    PUBLISH_VERSION,
+)
 LEGS: tuple[Processor, ...] = (RETRIEVE_DENSE, RETRIEVE_SPARSE, RETRIEVE_FULLTEXT, RETRIEVE_QA, RETRIEVE_GRAPH)
 QUERY: tuple[Processor, ...] = (PREPARE, *LEGS, FUSE, RERANK)
 ALL: tuple[Processor, ...] = INGEST + QUERY

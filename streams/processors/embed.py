@@ -6,17 +6,18 @@ import asyncio
 import base64
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from schemas.chunks import Chunk, ChunkBatch, ChunkVectors, SparseVector, VectorBatch
 from streams.domain import bm25, chunk_context, normalise
 from streams.domain.generation import Generation
 from streams.errors import Invalid, RankstreamError
-from streams.ports import Embedder
+from streams.ports import Embedder, Vector
 from streams.processor import Processor
 from streams.processors import parts
 from streams.processors.asking import Asker
+from streams.processors.reuse import Reuse
 from streams.wire import Outgoing
 from topics import catalogue
 
@@ -33,17 +34,26 @@ class Deps:
     generation: Generation
     also: tuple[Embedder, ...] = ()  # of the generation's further models
     asker: Asker | None = None  # who says in which context a chunk stands; none: chunks are embedded as they are
+    reuse: Reuse | None = None  # finds the vectors that other generations have; none: everything is embedded
+    # What is needed for a part of another generation, by its id; it returns none for one that was dropped.
+    other: Callable[[str], Awaitable[Deps | None]] | None = None
 
 
 async def handle(batch: ChunkBatch, deps: Deps) -> Sequence[Outgoing]:
     """Embed what must be; a part of which everything is unchanged goes on without vectors, for its receipt."""
+    if deps.other is not None and batch.generation != deps.generation.id:
+        found = await deps.other(batch.generation)
+        if found is None:
+            return ()  # nobody waits for it any more
+        deps = found
     chunks = [chunk for chunk in batch.chunks if chunk.embed]
     _check((deps.embedder, *deps.also), deps.generation)
     # A short page's only section often reads like the page itself: equal texts are embedded once.
     whole = await _in_context(batch, chunks, deps.asker)
     texts = list(dict.fromkeys(normalise.for_model(whole[chunk.id]) for chunk in chunks))
-    main = await _encoded(deps.embedder, texts)
-    further = {embedder.model: await _encoded(embedder, texts) for embedder in deps.also}
+    known = await _known(batch, chunks, deps)
+    main = await _encoded(deps.embedder, texts, known)
+    further = {embedder.model: await _encoded(embedder, texts, known) for embedder in deps.also}
     vectors = tuple(
         ChunkVectors(
             id=chunk.id,
@@ -72,17 +82,29 @@ def _check(embedders: Sequence[Embedder], generation: Generation) -> None:
             raise Invalid(f"{model.name} {gives}, generation {generation.id} has {model}", field="dimension")
 
 
-async def _encoded(embedder: Embedder, texts: Sequence[str]) -> dict[str, str]:
-    """Return the vector of each text as base64 of little-endian float32."""
-    if not texts:
+async def _known(batch: ChunkBatch, chunks: Sequence[Chunk], deps: Deps) -> Mapping[tuple[str, str], Vector]:
+    """Return the vectors that other generations have, by model and text; with contexts none: theirs may differ."""
+    if deps.reuse is None or deps.asker is not None or not chunks:
         return {}
-    rows = await embedder.embed_passages(texts)
-    if rows.shape != (len(texts), embedder.dimension):
-        raise Invalid(f"{embedder.model} gave vectors of shape {rows.shape} for {len(texts)} texts", field="dimension")
+    found = await deps.reuse.find(batch, chunks, deps.generation)
     return {
-        text: base64.b64encode(row.astype("<f4").tobytes()).decode("ascii")
-        for text, row in zip(texts, rows, strict=True)
+        (model, normalise.for_model(chunk.text)): vector
+        for chunk in chunks
+        for model, vector in found.get(chunk.id, {}).items()
     }
+
+
+async def _encoded(embedder: Embedder, texts: Sequence[str], known: Mapping[tuple[str, str], Vector]) -> dict[str, str]:
+    """Return the vector of each text as base64 of little-endian float32; what is `known` is not embedded again."""
+    found = {text: known[embedder.model, text] for text in texts if (embedder.model, text) in known}
+    if new := [text for text in texts if text not in found]:
+        rows = await embedder.embed_passages(new)
+        if rows.shape != (len(new), embedder.dimension):
+            raise Invalid(
+                f"{embedder.model} gave vectors of shape {rows.shape} for {len(new)} texts", field="dimension"
+            )
+        found |= dict(zip(new, rows, strict=True))
+    return {text: base64.b64encode(row.astype("<f4").tobytes()).decode("ascii") for text, row in found.items()}
 
 
 def _sparse(chunk: Chunk, text: str, language: str, average_length: float) -> SparseVector | None:

@@ -15,6 +15,7 @@ from schemas.queries import Expected, Leg, PreparedQuery, QueryRequest, ReplyTo
 from schemas.replies import ErrorInfo, LegReport, Milliseconds, QueryReply, ReplyError, error_reply
 from streams import wire
 from streams.domain import greetings, language, normalise, tokens
+from streams.domain.generation import Generation, listed, named
 from streams.domain.profile import Profile
 from streams.domain.synonyms import Synonyms
 from streams.errors import Invalid
@@ -86,9 +87,7 @@ async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
     text = normalise.normalise_question(request.text)
     if not text:
         raise Invalid("the question is empty", field="text")
-    generation = await deps.generations.live()
-    if request.generation not in (None, generation.id):
-        raise Invalid(f"there is no generation {request.generation!r}; {generation.id} is live", field="generation")
+    generation = await _generation(request, deps)
     if profile.embedder and "dense" in profile.legs and not generation.has(profile.embedder):
         raise Invalid(_lacks(profile.name, profile.embedder, generation.id), field="profile")
     if request.floor and profile.score == "fused":
@@ -157,6 +156,18 @@ async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
     ]
 
 
+async def _generation(request: QueryRequest, deps: Deps) -> Generation:
+    """Return the generation that a question is answered from to its end, whatever is promoted meanwhile."""
+    live = await deps.generations.live()
+    if request.generation in (None, live.id):
+        return live
+    active = await deps.generations.active()
+    found = named(request.generation or "", active)
+    if found is None:
+        raise Invalid(f"there is no generation {request.generation!r}; there are {listed(active)}", field="generation")
+    return found
+
+
 def _expanded(text: str, spoken: str, terms: int, synonyms: Synonyms | None) -> str:
     """Return the question with its synonyms; empty where that is the question as it is."""
     expanded = synonyms.expand(text, spoken, terms) if synonyms else text
@@ -190,8 +201,8 @@ def _stamped(kept: QueryReply, asked: Asked, rewritten: str | None, received: fl
 
 def _lacks(profile: str, embedder: str, generation: str) -> str:
     return (
-        f"{profile!r} searches the vectors of {embedder}, which generation {generation} does not have: start with an "
-        f"empty database and RANKSTREAM_EMBED_ALSO={embedder}, or use another profile"
+        f"{profile!r} searches the vectors of {embedder}, which generation {generation} does not have: build one with "
+        f"`rankstream reindex start --also {embedder}`, or use another profile"
     )
 
 
