@@ -106,7 +106,9 @@ class MemoryVersions:
         document = self._state.document(key, generation)
         if document.accepted_version is None or document.accepted_version < version:
             return True
-        return document.live_version != version and document.versions[version].replayed
+        if document.accepted_version > version or document.live_version == version:
+            return False
+        return document.versions[version].replayed
 
     async def standing(self, key: DocKey, version: int, generation: str) -> DocumentStatus | None:
         """Return what is to be said of a version in a generation."""

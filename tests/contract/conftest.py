@@ -21,6 +21,7 @@ from streams.adapters.memory import MemoryStores
 from streams.adapters.passages import PostgresPassages
 from streams.adapters.postgres_epochs import PostgresEpochs
 from streams.adapters.postgres_generations import PostgresGenerations
+from streams.adapters.postgres_reindex import PostgresReindex
 from streams.adapters.qdrant import QdrantVectors
 from streams.adapters.text_index import PostgresTextIndex
 from streams.adapters.versions import PostgresVersions
@@ -130,6 +131,7 @@ def memory_stores() -> Stores:
         vectors=twin.vectors,
         graph=twin.graph,
         generations=twin.generations,
+        start=twin.generations.start,
         epochs=twin.epochs,
         text_ids=text_ids,
         vector_ids=vector_ids,
@@ -197,6 +199,7 @@ def _real(pool: postgres.Pool, client: AsyncQdrantClient, vectors: QdrantVectors
         vectors=vectors,
         graph=PostgresGraph(pool=pool),
         generations=PostgresGenerations(pool=pool),
+        start=PostgresReindex(pool=pool).start,
         epochs=PostgresEpochs(pool=pool),
         text_ids=text_ids,
         vector_ids=vector_ids,

@@ -8,6 +8,7 @@ from typing import Any
 
 from schemas.chunks import Chunk
 from schemas.documents import DocumentChange, Receipt
+from streams.domain.generation import Generation
 from streams.domain.versions import Admission, Publication
 from streams.ports import Epochs, Graph, PassageReader, TextIndex, VectorIndex, VersionStore
 from tests.contract import building
@@ -23,6 +24,7 @@ class Stores:
     vectors: VectorIndex
     graph: Graph
     generations: Any
+    start: Callable[[Generation], Awaitable[None]]  # a generation beside the live one
     epochs: Epochs
     text_ids: Callable[[], Awaitable[set[str]]]
     vector_ids: Callable[[str], Awaitable[set[str]]]
