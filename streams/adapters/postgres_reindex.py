@@ -34,14 +34,14 @@ class Progress:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Failed:
-    """A version that failed in a generation."""
+class Lacking:
+    """A version that a generation lacks, and why it failed where it did."""
 
     tenant: str
     source: str
     doc_id: str
     version: int
-    reason: str
+    reason: str = ""
 
 
 class PostgresReindex:
@@ -115,12 +115,19 @@ class PostgresReindex:
         assert row is not None
         return Progress(**row)
 
-    async def failures(self, name: str, limit: int) -> tuple[Failed, ...]:
+    async def failures(self, name: str, limit: int) -> tuple[Lacking, ...]:
         """Return up to `limit` documents whose last version failed in a generation."""
         at = {"generation": name, "limit": limit}
         async with postgres.transaction(self._pool, "read failures") as connection:
             rows = await (await connection.execute(sql("generation_failures"), at)).fetchall()
-        return tuple(Failed(**row) for row in rows)
+        return tuple(Lacking(**row) for row in rows)
+
+    async def missing(self, name: str, live: str, limit: int) -> tuple[Lacking, ...]:
+        """Return up to `limit` documents that the live generation has, and another one neither has nor failed at."""
+        at = {"generation": name, "live": live, "limit": limit}
+        async with postgres.transaction(self._pool, "read what is missing", seconds=120) as connection:
+            rows = await (await connection.execute(sql("generation_missing"), at)).fetchall()
+        return tuple(Lacking(**row) for row in rows)
 
 
 async def _known(connection: postgres.Connection) -> tuple[Known, ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from streams import settings
 from streams.adapters import embedders, qdrant
 from streams.adapters.postgres_generations import PostgresGenerations
-from streams.adapters.postgres_reindex import Failed, Known, PostgresReindex, Progress
+from streams.adapters.postgres_reindex import Known, Lacking, PostgresReindex, Progress
 from streams.adapters.qdrant import QdrantVectors
 from streams.cli import stored
 from streams.cli.lag import Lag, asking
@@ -24,7 +24,7 @@ from topics import admin
 from topics.catalogue import DOCUMENTS
 
 LOOK_SECONDS = 0.5  # between two looks at how far a generation is
-FAILURES = 10  # shown of a generation
+SHOWN = 10  # documents of a generation that failed, or are missing
 REFUSED = "a generation is filled from the log `documents`, which this broker does not keep"
 
 
@@ -35,7 +35,8 @@ class Standing:
     generation: Generation
     progress: Progress
     log: Lag | None  # none: it is not filled from the log
-    failures: tuple[Failed, ...]
+    failures: tuple[Lacking, ...]
+    missing: tuple[Lacking, ...]
 
 
 class Reindex:
@@ -122,7 +123,8 @@ class Reindex:
                     generation=each,
                     progress=await self._table.progress(each.id, live.id),
                     log=lags.get(each.id),
-                    failures=await self._table.failures(each.id, FAILURES),
+                    failures=await self._table.failures(each.id, SHOWN),
+                    missing=await self._table.missing(each.id, live.id, SHOWN),
                 )
                 for each in active
             ]

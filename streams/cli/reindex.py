@@ -105,9 +105,13 @@ async def _status(reindex: Reindex) -> list[str]:
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     for each in standings:
-        for failed in each.failures:
-            name = f"{failed.tenant} {failed.source}/{failed.doc_id} version {failed.version}"
-            lines.append(console.printable(f"failed in {each.generation.id}: {name}: {failed.reason}"))
+        # While the log is read they are many, and on their way.
+        missing = each.missing if each.log is None or each.log.records == 0 else ()
+        told = [*(("failed", one) for one in each.failures), *(("missing", one) for one in missing)]
+        for what, one in told:
+            name = f"{one.tenant} {one.source}/{one.doc_id} version {one.version}"
+            reason = f": {one.reason}" if one.reason else ""
+            lines.append(console.printable(f"{what} in {each.generation.id}: {name}{reason}"))
     return lines
 
 

@@ -105,6 +105,7 @@ async def test_progress_tells_ready_failed_and_behind_apart(real_stores: Stores,
     assert await table.progress("g2", "g1") == Progress(ready=1, failed=1, behind=2)
     (told,) = await table.failures("g2", 10)
     assert (told.tenant, told.source, told.doc_id, told.version, told.reason) == ("acme", "help", "b", 1, "no model")
+    assert [(each.doc_id, each.version) for each in await table.missing("g2", "g1", 10)] == [("c", 1), ("d", 2)]
     moment = await table.now()
     await real_stores.put(change(1, "late", doc_id="e"))
     assert await table.progress("g2", "g1", moment) == Progress(ready=1, failed=1, behind=2)

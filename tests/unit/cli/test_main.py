@@ -50,6 +50,7 @@ def test_help_names_every_command(tmp_path: Path) -> None:
         (("ask", "x", "--tenant", "t"), {"RANKSTREAM_BROKER": "nats"}, "RANKSTREAM_BROKER is 'nats'"),
         (("status",), {"RANKSTREAM_LOG_LEVEL": "LOUD"}, "RANKSTREAM_LOG_LEVEL is 'LOUD'; use DEBUG, INFO"),
         (("run", "chunk"), {}, "KAFKA_BOOTSTRAP_SERVERS is not set"),
+        (("reindex", "status"), {}, "KAFKA_BOOTSTRAP_SERVERS is not set"),
     ],
 )
 def test_a_wrong_setting_is_one_line_that_names_it_and_exit_2(
