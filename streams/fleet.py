@@ -60,12 +60,13 @@ class Fleet:
 
     async def stop(self) -> None:
         """Stop all workers, then close the stores."""
-        if self._replays is not None:
-            await self._replays.stop()
+        replays = None if self._replays is None else asyncio.create_task(self._replays.stop())
         stopped = await asyncio.gather(*(worker.stop() for worker in self._workers), return_exceptions=True)
         for worker, error in zip(self._workers, stopped, strict=True):
             if isinstance(error, Exception):
                 log.warning("%s did not stop cleanly: %s", worker.processor.name, error)
+        if replays is not None:
+            await asyncio.gather(replays, return_exceptions=True)
         await self._resources.close()
 
 

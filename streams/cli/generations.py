@@ -48,18 +48,16 @@ class Reindex:
         self._table = table
 
     async def start(
-        self, *, model: str | None, also: Sequence[str] | None, sizes: str | None, rebuild: bool
+        self, *, model: str | None, also: Sequence[str] | None, sizes: str | None, rebuild: bool, fresh: bool
     ) -> Generation:
         """Begin to build a generation; raise ConfigurationError for what cannot be built, or could not be filled."""
-        if self._settings.fast_fetch:
-            raise ConfigurationError(f"{REFUSED}: Tansu has no compaction; use Apache Kafka")
         live = await self._generations.live()
         made = self._made(live, model=model, also=also, sizes=sizes)
-        if not rebuild and (made.models, made.chunker) == (live.models, live.chunker or chunker.named("")):
+        if not (rebuild or fresh) and (made.models, made.chunker) == (live.models, live.chunker or chunker.named("")):
             raise ConfigurationError(
                 f"{live.id} has these models and sizes already: name another --model, --also or --chunker, or --rebuild"
             )
-        made = replace(made, id=next_id([each.id for each in await self._table.known()]))
+        made = replace(made, id=next_id([each.id for each in await self._table.known()]), fresh=fresh)
         await self._check_log(live)
         async with self._vectors() as vectors:
             await vectors.drop(made.id)  # of a start that was cut short, with other models perhaps
@@ -101,6 +99,9 @@ class Reindex:
         async with asking(bootstrap) as broker:
             log = broker.partitions(DOCUMENTS.name)
             records = sum((await broker.ends(log)).values()) - sum((await broker.begins(log)).values())
+            # Tansu says that the topic is compacted, and keeps it in memory as it comes.
+            if self._settings.fast_fetch or "tansu" in await broker.cluster():
+                raise ConfigurationError(f"{REFUSED}: Tansu has no compaction; use Apache Kafka")
         if records < wanted:
             raise ConfigurationError(
                 f"{REFUSED}: it has {records} records, and {live.id} {wanted} documents; publish everything again"

@@ -54,6 +54,10 @@ class Broker:
             for number in self._cluster.partitions_for_topic(topic) or ()
         )
 
+    async def cluster(self) -> str:
+        """Return the cluster's id."""
+        return str((await self._admin.describe_cluster()).get("cluster_id"))
+
     async def begins(self, partitions: Sequence[TopicPartition]) -> Offsets:
         """Return the first offset of each partition."""
         found: Offsets = await self._consumer.beginning_offsets(partitions)

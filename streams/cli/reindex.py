@@ -31,12 +31,13 @@ def command() -> None:
 @click.option("--also", multiple=True, metavar="NAME", help="A further embedder, or `none`; the live one's if absent.")
 @click.option("--chunker", metavar="SIZES", help="How texts are cut: child_max=600,child_target=450, or `default`.")
 @click.option("--rebuild", is_flag=True, help="Even if it is made as the live one is.")
-def start(model: str | None, also: tuple[str, ...], chunker: str | None, rebuild: bool) -> None:
+@click.option("--fresh", is_flag=True, help="Take over no vector: embed everything again.")
+def start(model: str | None, also: tuple[str, ...], chunker: str | None, rebuild: bool, fresh: bool) -> None:
     """Begin to build a generation."""
     names = [name for name in also if name != "none"] if also else None
 
     async def begin(reindex: Reindex) -> None:
-        made = await reindex.start(model=model, also=names, sizes=chunker, rebuild=rebuild)
+        made = await reindex.start(model=model, also=names, sizes=chunker, rebuild=rebuild, fresh=fresh)
         console.say(f"{made.id} is being built: {' and '.join(map(str, made.models))}, chunker {made.chunker}")
         console.say(
             f"`rankstream reindex status` shows how far it is, `rankstream ask --generation {made.id}` asks it, "

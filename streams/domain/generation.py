@@ -36,6 +36,7 @@ class Generation:
     chunker: str = ""  # how texts are cut, see chunking.named; empty: as this release does
     state: State = "live"
     replayed: bool = False  # it was filled from the log, which is followed as long as it is active
+    fresh: bool = False  # it takes over no vector of another one
 
     @property
     def models(self) -> tuple[Model, ...]:

@@ -28,6 +28,8 @@ class Reuse:
         an equal text of another document is not. One look-up of up to four ids a chunk in each other generation.
         """
         found: dict[str, dict[str, Vector]] = {}
+        if generation.fresh:
+            return found
         for other in await self.generations.active():
             common = [model.name for model in generation.models if model in other.models]
             if other.id == generation.id or not common:

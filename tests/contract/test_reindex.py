@@ -35,9 +35,10 @@ async def ids(pool: postgres.Pool) -> list[tuple[str, str]]:
 async def test_a_generation_goes_its_way_and_its_id_is_not_forgotten(
     pool: postgres.Pool, table: PostgresReindex, live: Generation
 ) -> None:
-    await table.start(dataclasses.replace(live, id="g2", chunker="2:child_max=600"))
+    made = dataclasses.replace(live, id="g2", chunker="2:child_max=600", fresh=True)
+    await table.start(made)
     found = (await PostgresGenerations(pool=pool).active())[1]
-    assert found == dataclasses.replace(live, id="g2", chunker="2:child_max=600", state="building", replayed=True)
+    assert found == dataclasses.replace(made, state="building", replayed=True)
     assert await table.promote("g2") == "g1"
     assert await ids(pool) == [("g2", "live"), ("g1", "kept")]
     assert await table.promote("g1") == "g2"

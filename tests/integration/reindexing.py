@@ -43,21 +43,21 @@ class Installation:
     def generations(self) -> PostgresGenerations:
         return PostgresGenerations(pool=self.pool)
 
-    async def process(self, *arguments: str) -> asyncio.subprocess.Process:
+    async def process(self, *arguments: str, **environment: str) -> asyncio.subprocess.Process:
         """Start `rankstream` in a process of its own; what it says goes to pipes."""
         kept = {name: value for name, value in os.environ.items() if not name.endswith(("_URL", "_SERVERS"))}
         return await asyncio.create_subprocess_exec(
             sys.executable,
             *("-m", "streams.cli.main", *arguments),
             cwd=ROOT,
-            env={**kept, "RANKSTREAM_DATA": str(self.folder), "RANKSTREAM_SESSION_TIMEOUT": "6"},
+            env={**kept, "RANKSTREAM_DATA": str(self.folder), "RANKSTREAM_SESSION_TIMEOUT": "6"} | environment,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )
 
-    async def command(self, *arguments: str, seconds: float = 180.0) -> tuple[int, str]:
+    async def command(self, *arguments: str, seconds: float = 180.0, **environment: str) -> tuple[int, str]:
         """Run `rankstream` to its end; return its exit code and everything that it said."""
-        process = await self.process(*arguments)
+        process = await self.process(*arguments, **environment)
         out, err = await asyncio.wait_for(process.communicate(), seconds)
         return process.returncode or 0, out.decode() + err.decode()
 

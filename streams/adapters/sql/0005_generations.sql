@@ -5,6 +5,7 @@ UPDATE generations SET state = 'kept' WHERE state = 'retired';
 ALTER TABLE generations ADD CONSTRAINT generations_state_check
     CHECK (state IN ('building', 'live', 'kept', 'dropped'));
 ALTER TABLE generations ADD COLUMN replayed boolean NOT NULL DEFAULT false;
+ALTER TABLE generations ADD COLUMN fresh boolean NOT NULL DEFAULT false;
 ALTER TABLE generations ADD COLUMN live_until timestamptz;  -- when another one last took its place
 CREATE UNIQUE INDEX one_building_generation ON generations (state) WHERE state = 'building';
 CREATE INDEX documents_of_generation ON documents (generation);

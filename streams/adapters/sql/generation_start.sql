@@ -1,2 +1,2 @@
-INSERT INTO generations (id, model, dimension, also, average_length, chunker, state, replayed)
-VALUES (%(id)s, %(model)s, %(dimension)s, %(also)s, %(average_length)s, %(chunker)s, 'building', true)
+INSERT INTO generations (id, model, dimension, also, average_length, chunker, state, replayed, fresh)
+VALUES (%(id)s, %(model)s, %(dimension)s, %(also)s, %(average_length)s, %(chunker)s, 'building', true, %(fresh)s)

@@ -176,6 +176,14 @@ def self_texts(ingest: Ingest, generation: str) -> set[str]:
     return {chunk.text for _, version in ingest.stores.state.live(generation) for chunk in version.chunks}
 
 
+async def test_a_fresh_generation_takes_over_nothing(ingest: Ingest) -> None:
+    await ingest.put(change(1))
+    embedded = list(ingest.models["memory-hash"].texts)
+    await ingest.start(dataclasses.replace(G2, fresh=True))
+    await ingest.replay(ingest.log[0])
+    assert ingest.models["memory-hash"].texts == embedded * 2
+
+
 async def test_a_further_model_beside_the_same_one_embeds_by_itself_alone(ingest: Ingest) -> None:
     await ingest.put(change(1))
     embedded = list(ingest.models["memory-hash"].texts)
