@@ -10,9 +10,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, Literal, TypeVar
 
+from streams import generation_deps
 from streams import settings as names
 from streams.adapters import embedders, postgres, profiles, qdrant, redis_answers, rerankers
-from streams.adapters.cached_generations import CachedGenerations
+from streams.adapters.cached_generations import CachedGenerations, ExactGenerations
 from streams.adapters.chat import ChatModel
 from streams.adapters.contexts import PostgresContexts
 from streams.adapters.embedders import OpenEmbedder
@@ -28,13 +29,13 @@ from streams.adapters.shared_space import SharedSpace
 from streams.adapters.text_index import PostgresTextIndex
 from streams.adapters.versions import PostgresVersions
 from streams.domain import chunking
+from streams.domain.generation import Generation, named
 from streams.domain.quota import Quotas
 from streams.ports import Embedder, Reranker
 from streams.processor import Processor
 from streams.processors import (
     add_context,
     chunk,
-    embed,
     extract,
     fuse,
     index_graph,
@@ -42,6 +43,7 @@ from streams.processors import (
     index_vectors,
     prepare,
     publish_version,
+    replay,
     rerank,
     retrieve_dense,
     retrieve_fulltext,
@@ -74,6 +76,7 @@ class Resources:
         self._loads: dict[str, asyncio.Task[OpenEmbedder]] = {}
         self._closers: list[Callable[[], Awaitable[None]]] = []
         self._loading = asyncio.Lock()  # questions may ask for one model at the same time
+        self._loader: asyncio.Task[None] | None = None
 
     async def deps(self, processor: Processor) -> Any:
         """Return what a processor needs."""
@@ -81,7 +84,7 @@ class Resources:
 
     async def close(self) -> None:
         """Close what was opened, last first."""
-        for loading in self._loads.values():
+        for loading in (*self._loads.values(), *filter(None, [self._loader])):
             loading.cancel()
         self._loads.clear()
         for closer in reversed(self._closers):
@@ -111,10 +114,8 @@ class Resources:
         async def build() -> tuple[QdrantVectors, Callable[[], Awaitable[None]]]:
             client = await qdrant.open_client(need(self.settings.qdrant, names.QDRANT), self.settings.qdrant_key)
             index = QdrantVectors(client=client)
-            generation = await (await self.generations()).live()
-            await index.ensure_collection(
-                generation.id, generation.model, generation.dimension, generation.also, lexical=generation.lexical
-            )
+            for each in await (await self.generations()).active():
+                await index.ensure_collection(each.id, each.model, each.dimension, each.also, lexical=each.lexical)
             return index, client.close
 
         return await self._once("vectors", build)
@@ -153,11 +154,6 @@ class Resources:
         async with self._loading:
             return await self._once(f"space of {embedder.model}", build)
 
-    async def further_embedders(self) -> tuple[OpenEmbedder, ...]:
-        """Return the live generation's further models, loaded."""
-        generation = await (await self.generations()).live()
-        return tuple([await self.embedder(model.name) for model in generation.also])
-
     @property
     def reranker_name(self) -> str | None:
         """The name of the reranker, which takes no loading; none where nothing is reranked."""
@@ -182,21 +178,42 @@ class Resources:
 
         async def build() -> tuple[PostgresGenerations, Callable[[], Awaitable[None]]]:
             generations = PostgresGenerations(pool=await self.pool("writes"))
-            given = self.settings
-            main, also = embedders.wanted(
-                await generations.find(), main=given.embedder, also=given.embed_also, among=self.embedders
-            )
-            await generations.ensure(
+            given, live = self.settings, await generations.find()
+            if live is not None and live.replayed:
+                generation_deps.tell_of_settings(given, live)
+                given = dataclasses.replace(given, embedder=None, embed_also=None)
+            main, also = embedders.wanted(live, main=given.embedder, also=given.embed_also, among=self.embedders)
+            lexical = embedders.lexical((main, *also), self.embedders)
+            made = await generations.ensure(
                 model=main.name,
                 dimension=main.dimension,
                 also=also,
-                lexical=embedders.lexical((main, *also), self.embedders),
+                lexical=lexical,
                 average_length=AVERAGE_LENGTH,
                 chunker=chunking.CHUNKER,
             )
+            generation_deps.tell_of_weights(made, lexical)
             return generations, _nothing
 
         return await self._once("generations", build)
+
+    async def known_generations(self) -> CachedGenerations:
+        """Return the generations as this process knows them: what is started or promoted is noticed within a second."""
+
+        async def build() -> tuple[CachedGenerations, Callable[[], Awaitable[None]]]:
+            return CachedGenerations(await self.generations()), _nothing
+
+        return await self._once("known generations", build)
+
+    async def generation(self, name: str) -> Generation | None:
+        """Return an active generation by its id; none for one that was dropped."""
+        found = named(name, await (await self.known_generations()).active())
+        return found or named(name, await (await self.generations()).active())
+
+    async def load_ahead(self) -> None:
+        """Load, from now on, the models of every generation that is started, before questions need them."""
+        known = await self.known_generations()
+        self._loader = self._loader or asyncio.create_task(generation_deps.load_ahead(known, self.question_embedder))
 
     async def answers(self) -> RedisAnswers | None:
         """Return the kept answers; none where no Redis is given: then every question is searched."""
@@ -231,33 +248,22 @@ async def _nothing() -> None:
 
 
 async def _chunk(of: Resources) -> chunk.Deps:
-    generation = await (await of.generations()).live()
+    known = await of.known_generations()
     rate = of.settings.tenant_quota
     quotas = Quotas(rate=rate, burst=QUOTA_BURST * rate) if rate else None
-    return chunk.Deps(versions=PostgresVersions(pool=await of.pool("writes")), generation=generation, quotas=quotas)
+    versions = PostgresVersions(pool=await of.pool("writes"))
+    return chunk.Deps(versions=versions, generation=await known.live(), generations=known, quotas=quotas)
 
 
 async def _chunk_bulk(of: Resources) -> chunk.Deps:
-    generation = await (await of.generations()).live()
-    return chunk.Deps(versions=PostgresVersions(pool=await of.pool("bulk")), generation=generation)
+    known = await of.known_generations()
+    versions = PostgresVersions(pool=await of.pool("bulk"))
+    return chunk.Deps(versions=versions, generation=await known.live(), generations=known)
 
 
-async def _embed(of: Resources) -> embed.Deps:
-    generation = await (await of.generations()).live()
-    mode = of.settings.chunk_context
-    return embed.Deps(
-        embedder=await of.embedder(),
-        also=await of.further_embedders(),
-        generation=generation,
-        asker=await of.asker("ingest") if mode in ("vectors", "both") else None,
-        contexts=PostgresContexts(pool=await of.pool("writes")) if mode == "both" else None,
-    )
-
-
-async def _embed_bulk(of: Resources) -> embed.Deps:
-    deps = await _embed(of)
-    also = tuple([embedder.bulk for embedder in await of.further_embedders()])
-    return dataclasses.replace(deps, embedder=(await of.embedder()).bulk, also=also)
+async def _replay(of: Resources) -> replay.Deps:
+    versions = PostgresVersions(pool=await of.pool("bulk"))
+    return replay.Deps(versions=versions, reader=versions, generations=await of.known_generations())
 
 
 async def _index_vectors(of: Resources) -> index_vectors.Deps:
@@ -287,8 +293,13 @@ async def _index_graph(of: Resources) -> index_graph.Deps:
 
 async def _publish_version(of: Resources) -> publish_version.Deps:
     pool = await of.pool("writes")
+    versions = PostgresVersions(pool=pool)
     return publish_version.Deps(
-        versions=PostgresVersions(pool=pool), vectors=await of.vectors(), epochs=PostgresEpochs(pool=pool)
+        versions=versions,
+        vectors=await of.vectors(),
+        epochs=PostgresEpochs(pool=pool),
+        generations=ExactGenerations(await of.known_generations(), await of.generations()),
+        standing=versions,
     )
 
 
@@ -311,10 +322,11 @@ async def _prepare(of: Resources) -> prepare.Deps:
 
 
 async def _retrieve_dense(of: Resources) -> retrieve_dense.Deps:
-    # Loaded now, so that no question waits for it; what a later generation brings is loaded when first asked for.
+    # Loaded now, so that no question waits for it; what a later generation brings is loaded when it is started.
     generation = await (await of.generations()).live()
     for model in generation.models:
         await of.question_embedder(model.name)
+    await of.load_ahead()
     return retrieve_dense.Deps(
         embedder=of.question_embedder,
         vectors=await of.vectors(),
@@ -381,8 +393,9 @@ async def _rerank(of: Resources) -> rerank.Deps:
 _DEPS: Mapping[str, Callable[[Resources], Awaitable[Any]]] = {
     "chunk": _chunk,
     "chunk-bulk": _chunk_bulk,
-    "embed": _embed,
-    "embed-bulk": _embed_bulk,
+    "replay": _replay,
+    "embed": generation_deps.embed_deps,
+    "embed-bulk": partial(generation_deps.embed_deps, bulk=True),
     "index-vectors": _index_vectors,
     "index-text": _index_text,
     "add-context": _add_context,

@@ -13,6 +13,7 @@ from streams.errors import ConfigurationError, RankstreamError
 from streams.precedence import Precedence
 from streams.processor import Processor
 from streams.processors import catalogue
+from streams.replays import Replays
 from streams.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -28,13 +29,19 @@ class Fleet:
         self._processors = chosen(names)
         self._resources = Resources(settings)
         self._workers: list[Worker] = []
+        self._replays: Replays | None = None
 
     async def start(self) -> None:
         """Open the stores and join the consumer groups, all at the same time."""
         for processor in Precedence().of(self._processors):
+            if processor.per_generation:
+                self._replays = Replays(processor, self._resources, self._settings)
+                continue
             deps = await self._resources.deps(processor)
             self._workers.append(Worker(processor, deps, self._settings))
         await asyncio.gather(*(worker.start() for worker in self._workers))
+        if self._replays is not None:
+            await self._replays.start()
 
     async def ready(self) -> None:
         """Wait until every group has given its worker partitions; raise RankstreamError after a minute."""
@@ -51,15 +58,21 @@ class Fleet:
 
     async def failed(self) -> BaseException:
         """Wait until a worker cannot go on, and return why."""
-        done, _ = await asyncio.wait([worker.failed for worker in self._workers], return_when=asyncio.FIRST_COMPLETED)
+        watched = [worker.failed for worker in self._workers]
+        if self._replays is not None:
+            watched.append(self._replays.failed)
+        done, _ = await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
         return next(iter(done)).result()
 
     async def stop(self) -> None:
         """Stop all workers, then close the stores."""
+        replays = None if self._replays is None else asyncio.create_task(self._replays.stop())
         stopped = await asyncio.gather(*(worker.stop() for worker in self._workers), return_exceptions=True)
         for worker, error in zip(self._workers, stopped, strict=True):
             if isinstance(error, Exception):
                 log.warning("%s did not stop cleanly: %s", worker.processor.name, error)
+        if replays is not None:
+            await asyncio.gather(replays, return_exceptions=True)
         await self._resources.close()
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schemas.chunks import Level, SparseVector, VectorBatch
-from schemas.documents import DocKey, Kind, Receipt
+from schemas.documents import DocKey, DocumentStatus, Kind, Receipt
 from schemas.graph import GraphBatch
 from schemas.queries import Hit
 from streams.domain.communities import Bond
@@ -26,6 +26,7 @@ from streams.domain.scope import Scope
 from streams.domain.versions import Admission, Candidate, LivePassage, Publication, VersionView
 
 Vectors = NDArray[np.float32]  # shape (texts, dimension), rows of unit length
+Vector = NDArray[np.float32]  # shape (dimension,)
 
 
 class Embedder(Protocol):
@@ -84,10 +85,13 @@ class Reranker(Protocol):
 
 
 class Generations(Protocol):
-    """Which generation queries read and changes are written to. Raises StoreUnavailable."""
+    """Which generation questions read, and which ones changes are written to. Raises StoreUnavailable."""
 
     async def live(self) -> Generation:
-        """Return the live generation."""
+        """Return the live generation: what a question reads that names none."""
+
+    async def active(self) -> Sequence[Generation]:
+        """Return all generations that changes are written to and questions may name, the live one first."""
 
 
 class VersionStore(Protocol):
@@ -102,8 +106,11 @@ class VersionStore(Protocol):
     def hold(self, key: DocKey, version: int, generation: str) -> AbstractAsyncContextManager[bool]:
         """Hold the document still while a writer works; yields false when the version is superseded: skip it."""
 
-    def last(self, key: DocKey, version: int, generation: str) -> AbstractAsyncContextManager[bool]:
-        """Keep higher versions from being accepted while this one is logged; yields false when one was already."""
+    def last(self, key: DocKey, version: int) -> AbstractAsyncContextManager[bool]:
+        """Keep higher versions from being accepted while this one is logged; yields false when one was already.
+
+        In whatever generation: processes may differ for a moment on which one is live.
+        """
 
     async def complete(self, receipt: Receipt) -> Publication | None:
         """Record that a writer finished its part; when it was the last one, flip the version to live.
@@ -114,6 +121,20 @@ class VersionStore(Protocol):
 
     async def collect(self, key: DocKey, generation: str, remove: Callable[[Sequence[str]], Awaitable[None]]) -> None:
         """Hand the chunk ids that no pending or live version has to `remove`, under the document's lock."""
+
+
+class VersionReader(Protocol):
+    """Tells how versions stand, and changes nothing. Raises StoreUnavailable."""
+
+    async def unreplayed(self, key: DocKey, version: int, generation: str) -> bool:
+        """Tell whether a version of the log has still to be brought into a generation.
+
+        Not where a higher one is live in any generation, a deletion came after it, or this generation took it from
+        whoever accepts changes. What a replay brought itself, it brings again until it is live.
+        """
+
+    async def standing(self, key: DocKey, version: int, generation: str) -> DocumentStatus | None:
+        """Return what is to be said of a version in a generation; none while nothing is."""
 
 
 class TextIndex(Protocol):
@@ -240,6 +261,15 @@ class Answers(Protocol):
 
     async def put(self, key: str, value: bytes, seconds: int) -> None:
         """Keep a value for so many seconds, in place of an earlier one."""
+
+
+class VectorReader(Protocol):
+    """Reads vectors that were made before. Raises StoreUnavailable."""
+
+    async def read(
+        self, generation: str, chunk_ids: Sequence[str], models: Sequence[str]
+    ) -> Mapping[str, Mapping[str, Vector]]:
+        """Return the vectors by these models of the chunks that have any, by chunk id and model."""
 
 
 class VectorIndex(Protocol):

@@ -71,6 +71,7 @@ class Processor:
     patience: Callable[[Any, float], float] | None = None
     bulk: bool = False  # nobody waits for it: in a shared process it gives way to questions and to the live lane
     latency: bool = False  # a question waits for it: send at once rather than in batches
+    per_generation: bool = False  # one group for each generation that is filled from the log
 
     @property
     def group(self) -> str:

@@ -145,6 +145,7 @@ PIPELINE: tuple[Topic, ...] = (
 CONSUMED: tuple[Topic, ...] = (
     DOCUMENT_CHANGES,
     DOCUMENT_CHANGES_BULK,
+    DOCUMENTS,
     CHUNKS,
     CHUNKS_BULK,
     VECTORS,

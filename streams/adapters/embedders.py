@@ -113,12 +113,12 @@ def wanted(
     Raises ConfigurationError for a name that nobody knows, or that is there twice.
     """
     among = known() if among is None else among
-    chosen = _model(main, settings.EMBEDDER, among) if main else None
-    chosen = chosen or (live.models[0] if live else _model(DEFAULT, settings.EMBEDDER, among))
+    chosen = model_of(main, settings.EMBEDDER, among) if main else None
+    chosen = chosen or (live.models[0] if live else model_of(DEFAULT, settings.EMBEDDER, among))
     further = (
         (live.also if live else ())
         if also is None
-        else tuple(_model(name, settings.EMBED_ALSO, among) for name in also)
+        else tuple(model_of(name, settings.EMBED_ALSO, among) for name in also)
     )
     names = [chosen.name, *(model.name for model in further)]
     # Of a main model that was further beside another one, the live generation is what does not fit.
@@ -134,7 +134,8 @@ def lexical(models: Sequence[Model], among: Mapping[str, Known]) -> tuple[str, .
     return tuple(model.name for model in models if model.name in among and among[model.name].lexical)
 
 
-def _model(name: str, setting: str, among: Mapping[str, Known]) -> Model:
+def model_of(name: str, setting: str, among: Mapping[str, Known]) -> Model:
+    """Return a model that has vectors of its own; raise ConfigurationError that begins with the setting."""
     found = _known(name, setting, among)
     if found.same_as is not None:
         raise ConfigurationError(

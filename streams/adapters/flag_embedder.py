@@ -26,7 +26,7 @@ from streams.adapters.embedder_specs import Spec
 from streams.batching import Run
 from streams.domain import buckets, lexical
 from streams.errors import ConfigurationError
-from streams.ports import Vectors
+from streams.ports import Embedder, Vectors
 
 INSTALL = "pip install 'rankstream[bge]'"
 PADDED = 16_384  # tokens of a batch, padding included
@@ -178,6 +178,10 @@ class FlagEmbedder(BatchedEmbedder):
 class FlagLexicalEmbedder(FlagEmbedder):
     """The Embedder and LexicalModel ports over BGE-M3: one pass over a text gives both."""
 
+    def __init__(self, name: str, spec: Spec) -> None:
+        super().__init__(name, spec)
+        self.bulk = _BulkLexical(self, self.bulk)
+
     def _runs(self) -> tuple[Run, Run]:
         return self._encoder.weighed_queries, self._encoder.weighed_passages
 
@@ -191,16 +195,36 @@ class FlagLexicalEmbedder(FlagEmbedder):
 
     async def weigh_queries(self, texts: Sequence[str]) -> tuple[Vectors, Sequence[SparseVector]]:
         """Return one unit vector and the token weights of each question."""
-        return self._parted(await super().embed_queries(texts)) if texts else self._none()
+        return _parted(await super().embed_queries(texts)) if texts else _none(self.dimension)
 
     async def weigh_passages(self, texts: Sequence[str]) -> tuple[Vectors, Sequence[SparseVector]]:
         """Return one unit vector and the token weights of each passage."""
-        return self._parted(await super().embed_passages(texts)) if texts else self._none()
+        return _parted(await super().embed_passages(texts)) if texts else _none(self.dimension)
 
-    def _none(self) -> tuple[Vectors, Sequence[SparseVector]]:
-        return np.empty((0, self.dimension), dtype=np.float32), []
 
-    @staticmethod
-    def _parted(rows: Vectors) -> tuple[Vectors, Sequence[SparseVector]]:
-        whole = cast(list[Whole], rows[:, 0].tolist())
-        return np.stack([each.unit for each in whole]), [each.weights for each in whole]
+class _BulkLexical:
+    """The same model for passages that nobody waits for; what it gives for them comes whole from `whole`."""
+
+    def __init__(self, embedder: FlagLexicalEmbedder, whole: Embedder) -> None:
+        self.model = embedder.model
+        self.dimension = embedder.dimension
+        self.embed_queries = embedder.embed_queries
+        self.weigh_queries = embedder.weigh_queries
+        self._whole = whole
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Return one unit vector a passage."""
+        return (await self.weigh_passages(texts))[0]
+
+    async def weigh_passages(self, texts: Sequence[str]) -> tuple[Vectors, Sequence[SparseVector]]:
+        """Return one unit vector and the token weights of each passage."""
+        return _parted(await self._whole.embed_passages(texts)) if texts else _none(self.dimension)
+
+
+def _none(dimension: int) -> tuple[Vectors, Sequence[SparseVector]]:
+    return np.empty((0, dimension), dtype=np.float32), []
+
+
+def _parted(rows: Vectors) -> tuple[Vectors, Sequence[SparseVector]]:
+    whole = cast(list[Whole], rows[:, 0].tolist())
+    return np.stack([each.unit for each in whole]), [each.weights for each in whole]

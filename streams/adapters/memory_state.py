@@ -29,6 +29,7 @@ class Version:
     count: int = 0
     rewrite: tuple[str, ...] = ()
     overtaken: tuple[int, ...] = ()
+    replayed: bool = False
 
     @property
     def filtered_by(self) -> tuple[list[str], list[str]]:

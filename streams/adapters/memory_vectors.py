@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -102,6 +102,17 @@ class MemoryVectors:
         """Remove chunks by id."""
         for chunk_id in chunk_ids:
             self._points.get(generation, {}).pop(chunk_id, None)
+
+    async def read(
+        self, generation: str, chunk_ids: Sequence[str], models: Sequence[str]
+    ) -> Mapping[str, Mapping[str, NDArray[np.float32]]]:
+        """Return the vectors by these models of the chunks that have any."""
+        points = self._points.get(generation, {})
+        return {
+            chunk_id: {name: row for name, row in points[chunk_id].dense.items() if name in models}
+            for chunk_id in chunk_ids
+            if chunk_id in points
+        }
 
     async def search_dense(
         self, scope: Scope, vector: Sequence[float], levels: Sequence[Level], limit: int, *, model: str | None = None

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 
-from schemas.documents import DocKey, Receipt
+from schemas.documents import DocKey, DocumentStatus, Receipt
 from streams.adapters import postgres_generations, versions_rules
 from streams.adapters.memory_state import Document, State, Version
 from streams.adapters.postgres_generations import TenantCounts
 from streams.adapters.versions_rules import Step
-from streams.domain.generation import Generation, Model
+from streams.domain.generation import Generation, Model, named
 from streams.domain.versions import Admission, Candidate, Publication, Verdict
 from streams.errors import ConfigurationError
 
@@ -41,6 +42,7 @@ class MemoryVersions:
             live = document.versions.get(-1 if document.live_version is None else document.live_version)
             return Admission(
                 verdict=verdict,
+                live=document.live_version == change.version,
                 live_chunks=frozenset(chunk.id for chunk in (live.chunks if live else ()))
                 & {chunk.id for chunk in candidate.chunks},
                 accepted_version=change.version,
@@ -54,11 +56,13 @@ class MemoryVersions:
             yield open_to(document, version)
 
     @asynccontextmanager
-    async def last(self, key: DocKey, version: int, generation: str) -> AsyncIterator[bool]:
-        """Keep others from the document while its version is logged."""
-        document = self._state.document(key, generation)
-        async with document.lock:
-            yield document.accepted_version == version
+    async def last(self, key: DocKey, version: int) -> AsyncIterator[bool]:
+        """Keep others from the document, in all generations, while its version is logged."""
+        everywhere = [document for (_, of), document in sorted(self._state.documents.items()) if of == key]
+        async with AsyncExitStack() as held:
+            for document in everywhere:
+                await held.enter_async_context(document.lock)
+            yield version == max((each.accepted_version or -1 for each in everywhere), default=None)
 
     async def complete(self, receipt: Receipt) -> Publication | None:
         """Record a receipt; flip its version when it was the last one."""
@@ -100,11 +104,33 @@ class MemoryVersions:
                 self._state.texts.pop(chunk_id, None)
                 self._state.kinds.pop(chunk_id, None)
                 self._state.graph.pop(chunk_id, None)
+                self._state.contexts.pop(chunk_id, None)
             for name, overview in list(self._state.overviews.items()):
                 if not set(unwanted).isdisjoint(overview.evidence):
                     del self._state.overviews[name]
-                self._state.contexts.pop(chunk_id, None)
             document.garbage.clear()
+
+    async def unreplayed(self, key: DocKey, version: int, generation: str) -> bool:
+        """Tell whether a version of the log has still to be brought into a generation."""
+        everywhere = [document for (_, of), document in self._state.documents.items() if of == key]
+        live = [document.live_version for document in everywhere if document.live_version is not None]
+        if max([self._state.deletions.get(key, -1), *live]) > version:
+            return False
+        document = self._state.document(key, generation)
+        if document.accepted_version is None or document.accepted_version < version:
+            return True
+        if document.accepted_version > version or document.live_version == version:
+            return False
+        return document.versions[version].replayed
+
+    async def standing(self, key: DocKey, version: int, generation: str) -> DocumentStatus | None:
+        """Return what is to be said of a version in a generation."""
+        found = self._state.document(key, generation).versions.get(version)
+        if found is None:
+            return None
+        return versions_rules.standing(
+            key, version, generation, op=found.change.op, state=found.state, chunks=found.count, reason=found.reason
+        )
 
 
 class MemoryGenerations:
@@ -113,13 +139,28 @@ class MemoryGenerations:
     def __init__(self, state: State) -> None:
         self._state = state
         self._live: Generation | None = None
-        self._chunker = ""
+        self._others: list[Generation] = []
 
     async def live(self) -> Generation:
         """Return the live generation."""
         if self._live is None:
             raise ConfigurationError("no generation is live")
         return self._live
+
+    async def active(self) -> tuple[Generation, ...]:
+        """Return all generations that are not dropped, the live one first."""
+        return (await self.live(), *self._others)
+
+    async def start(self, generation: Generation) -> None:
+        """Build a generation beside the live one."""
+        self._others.append(replace(generation, state="building", replayed=True))
+
+    async def promote(self, name: str) -> None:
+        """Make another generation the live one, and keep the one that was."""
+        live, found = await self.live(), named(name, self._others)
+        assert found is not None
+        self._others = [each for each in self._others if each.id != name] + [replace(live, state="kept")]
+        self._live = replace(found, state="live")
 
     async def find(self) -> Generation | None:
         """Return the live generation, if there is one."""
@@ -145,10 +186,10 @@ class MemoryGenerations:
                 average_length=average_length,
                 also=tuple(also),
                 lexical=tuple(lexical),
+                chunker=chunker,
             )
-            self._chunker = chunker
         postgres_generations.check(self._live, model=model, dimension=dimension, also=also, lexical=lexical)
-        postgres_generations.check_chunker(self._live, self._chunker, chunker)
+        postgres_generations.check_chunker(self._live, chunker)
         return self._live
 
     async def counts(self, generation: str) -> tuple[TenantCounts, ...]:
@@ -177,12 +218,14 @@ def _recorded(candidate: Candidate) -> Version:
         parts=candidate.parts,
         waits=versions_rules.waits(candidate.parts),
         count=len(candidate.chunks),
+        replayed=candidate.replayed,
     )
 
 
 def _reopen(document: Document, candidate: Candidate) -> None:
     known = document.versions[candidate.change.version]
     repeated = _recorded(candidate)
+    repeated.replayed = known.replayed
     if (known.parts, [c.id for c in known.chunks]) == (repeated.parts, [c.id for c in repeated.chunks]):
         repeated.waits = known.waits
     document.garbage |= {chunk.id for chunk in known.chunks}

@@ -34,16 +34,23 @@ class PostgresGenerations:
 
     async def live(self) -> Generation:
         """Return the live generation; raise ConfigurationError when there is none yet."""
-        found = await self.find()
-        if found is None:
+        return (await self.active())[0]
+
+    async def active(self) -> tuple[Generation, ...]:
+        """Return all generations that are not dropped, the live one first; raise ConfigurationError without one."""
+        found = await self._active()
+        if not found or found[0].state != "live":
             raise ConfigurationError("no generation is live; the first processor that starts makes one")
         return found
 
     async def find(self) -> Generation | None:
         """Return the live generation, if there is one."""
-        async with postgres.transaction(self._pool, "read the live generation") as connection:
-            row = await (await connection.execute(sql("generation_live"))).fetchone()
-        return None if row is None else _generation(row)
+        return next((each for each in await self._active() if each.state == "live"), None)
+
+    async def _active(self) -> tuple[Generation, ...]:
+        async with postgres.transaction(self._pool, "read the generations") as connection:
+            rows = await (await connection.execute(sql("generations_active"))).fetchall()
+        return tuple(_generation(row) for row in rows)
 
     async def ensure(
         self,
@@ -66,10 +73,9 @@ class PostgresGenerations:
         made["also"] = Jsonb([asdict(each) for each in also])
         async with postgres.transaction(self._pool, "make the first generation") as connection:
             await connection.execute(sql("generation_insert"), made)
-            row = await (await connection.execute(sql("generation_chunker"))).fetchone()
         live = await self.live()
         check(live, model=model, dimension=dimension, also=also, lexical=lexical)
-        check_chunker(live, row["chunker"] if row else "", chunker)
+        check_chunker(live, chunker)
         return live
 
     async def counts(self, generation: str) -> tuple[TenantCounts, ...]:
@@ -87,29 +93,34 @@ def _generation(row: dict[str, Any]) -> Generation:
 def check(
     live: Generation, *, model: str, dimension: int, also: Sequence[Model] = (), lexical: Sequence[str] = ()
 ) -> None:
-    """Raise ConfigurationError when embedders do not fit a generation."""
+    """Raise ConfigurationError when embedders do not fit the live generation; only the first is made by settings.
+
+    A later one was started with its own models, and any may do without weights that a model could give.
+    """
+    for name in sorted(set(live.lexical) - set(lexical)):
+        raise ConfigurationError(
+            f"embedders.{name}.lexical: the live generation {live.id} has its lexical weights, which are written at "
+            "ingest: set lexical = true, or first promote one without (`rankstream reindex start --model NAME`)"
+        )
+    if live.replayed:
+        return
     if (live.model, live.dimension) != (model, dimension):
         raise ConfigurationError(
             f"embedder: {model} ({dimension} dimensions) does not fit the live generation {live.id}, "
-            f"which was made with {live.model} ({live.dimension}); use that model, or an empty database"
+            f"which was made with {live.model} ({live.dimension}); use that model, and "
+            f"`rankstream reindex start --model {model}` for an index by this one"
         )
     if {str(each) for each in also} != {str(each) for each in live.also}:
         has, wants = (", ".join(map(str, models)) or "none" for models in (live.also, also))
         raise ConfigurationError(
             f"{settings.EMBED_ALSO}: {wants} does not fit the live generation {live.id}, which has {has}; "
-            f"vectors are written at ingest: unset it to go on, or use an empty database (another {settings.DATA_DIR})"
-        )
-    for name in sorted(set(lexical) ^ set(live.lexical)):
-        has = "has" if name in live.lexical else "does not have"
-        raise ConfigurationError(
-            f"embedders.{name}.lexical: the live generation {live.id} {has} its lexical weights, which are written at "
-            f"ingest: set lexical = {'true' if name in live.lexical else 'false'}, or use an empty database (another "
-            f"{settings.DATA_DIR})"
+            f"vectors are written at ingest: unset it to go on, and `rankstream reindex start --also NAME` for more"
         )
 
 
-def check_chunker(live: Generation, made: str, chunker: str) -> None:
+def check_chunker(live: Generation, chunker: str) -> None:
     """Raise ConfigurationError when a generation was cut by a release whose indexes this one does not read."""
+    made = live.chunker.partition(":")[0]  # sizes that differ are read all the same
     if chunker and made != chunker:
         raise ConfigurationError(
             f"chunker: the live generation {live.id} was cut by another release (chunker {made!r}, this one has "

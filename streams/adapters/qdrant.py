@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import httpx
+import numpy as np
 from qdrant_client import AsyncQdrantClient, models
 
 from schemas.chunks import Level, SparseVector, VectorBatch
@@ -135,6 +136,28 @@ class QdrantVectors:
             async with translated("remove vectors", WRITE_SECONDS):
                 selected = models.PointIdsList(points=list(piece))
                 await self._client.delete(self.collection(generation), points_selector=selected, wait=True)
+
+    async def read(
+        self, generation: str, chunk_ids: Sequence[str], models: Sequence[str]
+    ) -> Mapping[str, Mapping[str, Row]]:
+        """Return the vectors by these models of the chunks that have any."""
+        found: dict[str, dict[str, Row]] = {}
+        for piece in _pieces(chunk_ids):
+            async with translated("read vectors", WRITE_SECONDS):
+                points = await self._client.retrieve(
+                    self.collection(generation), ids=list(piece), with_payload=False, with_vectors=list(models)
+                )
+            for point in points:
+                vectors: Mapping[str, Any] = point.vector if isinstance(point.vector, dict) else {}
+                found[str(point.id)] = {name: np.asarray(vectors[name], dtype=np.float32) for name in vectors}
+        return found
+
+    async def drop(self, generation: str) -> None:
+        """Remove all vectors of a generation; none there are no error."""
+        async with translated("drop the collection", WRITE_SECONDS):
+            await self._client.delete_collection(self.collection(generation))
+        for kept in (self._made, self._lexical, self._main):
+            kept.pop(self.collection(generation), None)
 
     async def search_dense(
         self, scope: Scope, vector: Sequence[float], levels: Sequence[Level], limit: int, *, model: str | None = None

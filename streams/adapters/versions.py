@@ -13,7 +13,7 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from schemas.documents import DocKey, Receipt
+from schemas.documents import DocKey, DocumentStatus, Receipt
 from streams.adapters import postgres, versions_rules
 from streams.adapters.postgres import Connection, Parameters, sql
 from streams.adapters.versions_rules import Step
@@ -52,6 +52,7 @@ class PostgresVersions:
                 await connection.execute(sql("epoch_bump"), named)
         return Admission(
             verdict=verdict,
+            live=document["live_version"] == change.version,
             live_chunks=frozenset(live) & {chunk.id for chunk in candidate.chunks},
             accepted_version=change.version,
         )
@@ -63,11 +64,12 @@ class PostgresVersions:
             yield await share(connection, key, version, generation) is not None
 
     @asynccontextmanager
-    async def last(self, key: DocKey, version: int, generation: str) -> AsyncIterator[bool]:
-        """Share the document's row while its version is logged: `accept` waits for it."""
+    async def last(self, key: DocKey, version: int) -> AsyncIterator[bool]:
+        """Share the document's rows, of all generations, while its version is logged: `accept` waits for them."""
+        named = {"tenant": key.tenant, "source": key.source, "doc_id": key.doc_id}
         async with postgres.transaction(self._pool, "log a version", seconds=postgres.HOLD_SECONDS) as connection:
-            row = await _first(connection, "document_share", key_of(key, generation))
-            yield row is not None and row["accepted_version"] == version
+            rows = await (await connection.execute(sql("document_share_all"), named)).fetchall()
+            yield version == max((row["accepted_version"] for row in rows), default=None)
 
     async def complete(self, receipt: Receipt) -> Publication | None:
         """Record a receipt; flip its version when it was the last one."""
@@ -113,6 +115,19 @@ class PostgresVersions:
             unwanted = await _ids(connection, "collect", {"document": document["id"]})
             if unwanted:
                 await remove(unwanted)
+
+    async def unreplayed(self, key: DocKey, version: int, generation: str) -> bool:
+        """Tell whether a version of the log has still to be brought into a generation."""
+        named = key_of(key, generation) | {"version": version}
+        async with postgres.transaction(self._pool, "look for a version") as connection:
+            return bool((await _one(connection, "version_unreplayed", named))["unreplayed"])
+
+    async def standing(self, key: DocKey, version: int, generation: str) -> DocumentStatus | None:
+        """Return what is to be said of a version in a generation."""
+        named = key_of(key, generation) | {"version": version}
+        async with postgres.transaction(self._pool, "read a version") as connection:
+            row = await _first(connection, "version_standing", named)
+        return None if row is None else versions_rules.standing(key, version, generation, **row)
 
 
 def key_of(key: DocKey, generation: str) -> Row:
@@ -179,6 +194,7 @@ def _version_row(candidate: Candidate) -> Row:
         "parts": candidate.parts,
         "chunks": len(candidate.chunks),
         "waits": versions_rules.waits(candidate.parts),
+        "replayed": candidate.replayed,
     }
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum, auto
 
-from schemas.documents import DocumentStatus, Receipt
+from schemas.documents import DocKey, DocumentStatus, Receipt
 from streams.domain.versions import Candidate, Publication, Verdict
 
 
@@ -83,6 +83,25 @@ def publication(
     )
     return Publication(
         status=status, rewrite=tuple(rewrite), agents=tuple(agents), tags=tuple(tags), overtaken=tuple(overtaken)
+    )
+
+
+def standing(
+    key: DocKey, version: int, generation: str, *, op: str, state: str, chunks: int, reason: str | None
+) -> DocumentStatus | None:
+    """Return what is to be said of a version as it stands; none while it is on its way, and once it was replaced."""
+    if state == "failed":
+        return DocumentStatus.failed(key, version, generation, reason or "")
+    if state not in ("live", "deleted"):
+        return None
+    return DocumentStatus(
+        tenant=key.tenant,
+        source=key.source,
+        doc_id=key.doc_id,
+        version=version,
+        generation=generation,
+        status="deleted" if op == "delete" else "searchable",
+        chunks=chunks,
     )
 
 

@@ -24,6 +24,7 @@ from streams.cli import connect, console
 @click.option(
     "--floor", type=click.FloatRange(0, 1), help="The least score, in place of the profile's; 0 drops nothing."
 )
+@click.option("--generation", metavar="NAME", help="Which index answers; the live one where absent.")
 @click.option("--progressive", is_flag=True, help="Print the answer as it is fused, then as it is reranked.")
 @click.option(
     "--min-version",

@@ -12,13 +12,17 @@ from streams.domain.letter_choice import Address, Choice
 from streams.domain.letters import UNKNOWN
 from streams.errors import ConfigurationError
 from streams.processors import catalogue as processors
+from streams.processors.replay import REPLAY
 from topics.catalogue import CONSUMED
 
 _ADDRESS = re.compile(r"(?P<topic>[^/\s]+)(?:/(?P<partition>\d{1,9})(?:/(?P<offset>\d{1,18}))?)?", re.ASCII)
 _AGO = re.compile(r"(\d{1,6})(s|m|h|d)", re.ASCII)
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}  # seconds
 _QUESTIONS = frozenset(processor.source.name for processor in processors.QUERY)
+_LOGS = frozenset(topic.name for topic in CONSUMED if topic.cleanup == "compact")
+_OF_A_GENERATION = re.compile(rf"{REPLAY.name}-g\d{{1,9}}", re.ASCII)
 ANSWERED = "a question never goes back: its sender was answered long ago; `rankstream dlq discard` is done with it"
+LAST = "the log keeps the last version of a document, and never goes back to an older one; publish the document again"
 
 
 def choice_of(
@@ -26,7 +30,7 @@ def choice_of(
 ) -> Choice:
     """Return which letters are meant; raise ConfigurationError that names the argument. `now`: seconds."""
     stages = [processor.name for processor in processors.ALL]
-    if stage is not None and stage not in (*stages, UNKNOWN):
+    if stage is not None and stage not in (*stages, UNKNOWN) and not _OF_A_GENERATION.fullmatch(stage):
         raise ConfigurationError(f"--stage: there is no processor {stage!r}; there are {', '.join(stages)}")
     classes = get_args(ErrorClass)
     if error_class is not None and error_class not in (*classes, UNKNOWN):
@@ -68,7 +72,7 @@ def since_of(text: str, now: float) -> int:
 
 def redrivable() -> frozenset[str]:
     """Return the topics whose letters may go back to them."""
-    return frozenset(topic.name for topic in CONSUMED) - _QUESTIONS
+    return frozenset(topic.name for topic in CONSUMED) - _QUESTIONS - _LOGS
 
 
 def check_is_said(choice: Choice, everything: bool) -> None:
@@ -81,9 +85,13 @@ def check_is_said(choice: Choice, everything: bool) -> None:
 
 
 def check_redrivable(choice: Choice) -> None:
-    """Raise ConfigurationError when a choice asks for questions by name."""
+    """Raise ConfigurationError when a choice asks by name for what never goes back."""
     if choice.stage in {processor.name for processor in processors.QUERY}:
         raise ConfigurationError(f"--stage {choice.stage}: {ANSWERED}")
+    if choice.stage == REPLAY.name or _OF_A_GENERATION.fullmatch(choice.stage or ""):
+        raise ConfigurationError(f"--stage {choice.stage}: {LAST}")
     for address in choice.addresses:
         if address.topic.removesuffix(".dlq") in _QUESTIONS:
             raise ConfigurationError(f"{address.topic}: {ANSWERED}")
+        if address.topic.removesuffix(".dlq") in _LOGS:
+            raise ConfigurationError(f"{address.topic}: {LAST}")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,47 +29,79 @@ class Lag:
     state: str  # of the consumer group, in Kafka's words: Stable, Empty (nobody works), PreparingRebalance …
 
 
-async def measure(bootstrap: str) -> tuple[Lag, ...]:
-    """Return the lags in pipeline order; raise ConfigurationError when the broker cannot be reached."""
+class Broker:
+    """Answers how far groups are."""
+
+    def __init__(self, admin: AIOKafkaAdminClient, consumer: AIOKafkaConsumer, cluster: Any) -> None:
+        self._admin = admin
+        self._consumer = consumer
+        self._cluster = cluster
+
+    def partitions(self, *topics: str) -> list[TopicPartition]:
+        """Return the partitions of topics."""
+        return sorted(
+            TopicPartition(topic, number)
+            for topic in set(topics)
+            for number in self._cluster.partitions_for_topic(topic) or ()
+        )
+
+    async def cluster(self) -> str:
+        """Return the cluster's id."""
+        return str((await self._admin.describe_cluster()).get("cluster_id"))
+
+    async def begins(self, partitions: Sequence[TopicPartition]) -> Offsets:
+        """Return the first offset of each partition."""
+        found: Offsets = await self._consumer.beginning_offsets(partitions)
+        return found
+
+    async def ends(self, partitions: Sequence[TopicPartition]) -> Offsets:
+        """Return the offset that each partition's next record will have."""
+        found: Offsets = await self._consumer.end_offsets(partitions)
+        return found
+
+    async def lag(self, processor: Processor, begins: Offsets, ends: Offsets) -> Lag:
+        """Return how far a processor's group is behind the given ends."""
+        topic = processor.source.name
+        try:
+            committed: Mapping[TopicPartition, Any] = await self._admin.list_consumer_group_offsets(processor.group)
+            state = await self._group_state(processor.group)
+        except KafkaError:
+            return Lag(processor=processor.name, topic=topic, records=None, state="unknown")
+        behind = 0
+        for tp in self.partitions(topic):
+            offset = committed[tp].offset if tp in committed else -1
+            # A group that never acknowledged here begins at the beginning.
+            behind += max(0, ends[tp] - max(offset, begins[tp]))
+        return Lag(processor=processor.name, topic=topic, records=behind, state=state)
+
+    async def _group_state(self, group: str) -> str:
+        [answer] = await self._admin.describe_consumer_groups([group])
+        # (error, group, state, protocol type, protocol, members, …)
+        return str(answer.groups[0][2]) or "unknown"
+
+
+@asynccontextmanager
+async def asking(bootstrap: str) -> AsyncIterator[Broker]:
+    """Give the block a broker to ask; raise ConfigurationError when it cannot be reached."""
     servers = bootstrap.split(",")
     admin = AIOKafkaAdminClient(bootstrap_servers=servers)
     consumer = AIOKafkaConsumer(bootstrap_servers=servers, group_id=None, enable_auto_commit=False)
     try:
         async with reaching(bootstrap):
             await asyncio.gather(admin.start(), consumer.start())
-        cluster = await consumer._client.fetch_all_metadata()
-
-        def partitions(topic: str) -> list[TopicPartition]:
-            return [TopicPartition(topic, number) for number in sorted(cluster.partitions_for_topic(topic) or ())]
-
-        everything = sorted({tp for processor in catalogue.ALL for tp in partitions(processor.source.name)})
-        ends, begins = await consumer.end_offsets(everything), await consumer.beginning_offsets(everything)
-        lags = [
-            await _lag(admin, processor, partitions(processor.source.name), begins, ends) for processor in catalogue.ALL
-        ]
-        return tuple(lags)
+        yield Broker(admin, consumer, await consumer._client.fetch_all_metadata())
     finally:
         await consumer.stop()
         await admin.close()
 
 
-async def _lag(
-    admin: AIOKafkaAdminClient, processor: Processor, read: list[TopicPartition], begins: Offsets, ends: Offsets
-) -> Lag:
-    try:
-        committed: Mapping[TopicPartition, Any] = await admin.list_consumer_group_offsets(processor.group)
-        state = await _group_state(admin, processor.group)
-    except KafkaError:
-        return Lag(processor=processor.name, topic=processor.source.name, records=None, state="unknown")
-    behind = 0
-    for tp in read:
-        offset = committed[tp].offset if tp in committed else -1
-        # A group that never acknowledged here begins at the beginning.
-        behind += max(0, ends[tp] - max(offset, begins[tp]))
-    return Lag(processor=processor.name, topic=processor.source.name, records=behind, state=state)
+async def measure(bootstrap: str) -> tuple[Lag, ...]:
+    """Return the lags in pipeline order; raise ConfigurationError when the broker cannot be reached.
 
-
-async def _group_state(admin: AIOKafkaAdminClient, group: str) -> str:
-    [answer] = await admin.describe_consumer_groups([group])
-    # (error, group, state, protocol type, protocol, members, …)
-    return str(answer.groups[0][2]) or "unknown"
+    Replays are told of by `rankstream reindex status`.
+    """
+    processors = [processor for processor in catalogue.ALL if not processor.per_generation]
+    async with asking(bootstrap) as broker:
+        everything = broker.partitions(*(processor.source.name for processor in processors))
+        begins, ends = await broker.begins(everything), await broker.ends(everything)
+        return tuple([await broker.lag(processor, begins, ends) for processor in processors])

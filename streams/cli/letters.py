@@ -48,7 +48,7 @@ def left_out(letters: Sequence[Letter], going: Sequence[Letter]) -> str:
         "parked": "parked (died twice the same way; --parked takes them along)",
         "redriven": "re-driven before",
         "discarded": "discarded before",
-        "open": "questions, which never go back",
+        "open": "of the log or questions, which never go back",
     }
     return "".join(f", {rest[state]} {words}" for state, words in said.items() if rest[state])
 

@@ -27,6 +27,7 @@ COMMANDS = {
     "profiles": "profiles",
     "graph": "graph",
     "topics": "topics",
+    "reindex": "reindex",
     "run": "run",
 }
 # Errors of packages that are not below streams.errors; looked up by name, so that a command pays only for what it uses.

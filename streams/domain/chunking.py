@@ -17,7 +17,7 @@ from streams.domain import sections
 from streams.domain.blocks import Block, fitted, joined, packed
 from streams.domain.cuts import by_sentences
 from streams.domain.html import to_markdown
-from streams.domain.identity import chunk_id
+from streams.domain.identity import chunk_id, chunk_level
 from streams.domain.markup import FrontMatter, split_front_matter
 from streams.domain.normalise import normalise_text
 
@@ -121,8 +121,7 @@ class _Numbered:
         key = (level, path, body)
         identity = chunk_id(
             generation=self._document.generation,
-            # What a chunk is filed under never changes: a page that becomes a pair has other chunks.
-            level=level if self._document.kind == "document" else f"{self._document.kind} {level}",
+            level=chunk_level(level, self._document.kind),
             tenant=self._document.tenant,
             source=self._document.source,
             doc_id=self._document.doc_id,

@@ -35,6 +35,11 @@ def chunk_id(
     return str(uuid.uuid5(_NAMESPACE, length_prefixed(parts)))
 
 
+def chunk_level(level: str, kind: str) -> str:
+    """Return what a chunk is filed under, which never changes: a page that becomes a pair has other chunks."""
+    return level if kind == "document" else f"{kind} {level}"
+
+
 def content_hash(change: DocumentChange) -> str:
     """Return the hex SHA-256 of everything that a version says."""
     return hashlib.sha256(msgspec.json.encode(change, order="deterministic")).hexdigest()

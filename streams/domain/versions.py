@@ -29,6 +29,7 @@ class Candidate:
     language: str
     chunks: tuple[Chunk, ...]
     parts: int  # 0 for a deletion and for a document without text: it is published at once
+    replayed: bool = False  # it comes from the log of accepted versions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +37,7 @@ class Admission:
     """The guard's verdict, and which chunks are in the live index already and need no embedding."""
 
     verdict: Verdict
+    live: bool = False  # this very version is live already
     live_chunks: frozenset[str] = frozenset()
     accepted_version: int | None = None
 

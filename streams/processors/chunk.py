@@ -19,12 +19,12 @@ import msgspec
 from schemas.chunks import Chunk, ChunkBatch
 from schemas.cloudevents import read_document_change
 from schemas.documents import DocKey, Document, DocumentChange, DocumentStatus, Receipt
-from streams.domain import changes, chunking, identity, language, token_limit
+from streams.domain import changes, chunker, chunking, identity, language, token_limit
 from streams.domain.generation import Generation
 from streams.domain.quota import Quotas
 from streams.domain.versions import Admission, Candidate, Verdict
 from streams.errors import Invalid
-from streams.ports import VersionStore
+from streams.ports import Generations, VersionStore
 from streams.processor import Failure, Processor
 from streams.wire import Moved, Outgoing, Record
 from topics import catalogue
@@ -40,11 +40,15 @@ class Deps:
     """What `chunk` needs."""
 
     versions: VersionStore
-    generation: Generation
-    limits: chunking.Limits = field(default_factory=chunking.Limits)
+    generation: Generation  # the live one when this process started
+    generations: Generations | None = None  # which ones changes are written to; none: that one alone
     quotas: Quotas | None = None  # of the live lane, by tenant, in this process; none: no tenant has one
     clock: Callable[[], float] = time.monotonic
     counts: Counter[str] = field(default_factory=Counter)
+
+    async def active(self) -> Sequence[Generation]:
+        """Return the generations that a change is written to, the live one first."""
+        return (self.generation,) if self.generations is None else await self.generations.active()
 
 
 async def handle(change: DocumentChange, deps: Deps) -> Sequence[Outgoing]:
@@ -65,26 +69,18 @@ async def handle_bulk(change: DocumentChange, deps: Deps) -> Sequence[Outgoing]:
 
 
 async def _judged(change: DocumentChange, deps: Deps, lane: Topic) -> Sequence[Outgoing]:
-    """Accept, repeat, drop or refuse a version; an accepted one goes to the log and, in parts, to the indexes."""
-    detected = language.detect(f"{change.title}\n{change.content}", change.language)
-    chunks = _cut(change, deps)
-    parts = _parts(chunks, most=max(1, MOST_CHUNKS // (len(deps.generation.models) + len(deps.generation.lexical))))
-    content_hash = identity.content_hash(change)
-    admission = await deps.versions.accept(
-        Candidate(
-            change=change,
-            content_hash=content_hash,
-            generation=deps.generation.id,
-            language=detected,
-            chunks=chunks,
-            parts=len(parts),
-        )
-    )
+    """Accept, repeat, drop or refuse a version; an accepted one goes to the log and, in parts, to the indexes.
+
+    The live generation decides; the others that are active take what it took, each cut and judged for itself.
+    """
+    document = Document(change=change, content_hash=identity.content_hash(change))
+    live, *others = await deps.active()
+    admission, sent = await into(live, document, deps.versions, to=lane)
     key = _key(change)
     match admission.verdict:
         case Verdict.STALE:
             reason = f"superseded: version {admission.accepted_version} is accepted already"
-            status = DocumentStatus.failed(change.key, change.version, deps.generation.id, reason)
+            status = DocumentStatus.failed(change.key, change.version, live.id, reason)
             return [Outgoing(topic=catalogue.DOCUMENT_STATUS, key=key, message=status)]
         case Verdict.CONFLICT:
             raise Invalid(
@@ -92,13 +88,39 @@ async def _judged(change: DocumentChange, deps: Deps, lane: Topic) -> Sequence[O
                 "give a changed document a higher version",
                 field="version",
             )
-    log = Outgoing(topic=catalogue.DOCUMENTS, key=key, message=Document(change=change, content_hash=content_hash))
+    for generation in others:
+        sent += (await into(generation, document, deps.versions, to=lane))[1]
+    return [Outgoing(topic=catalogue.DOCUMENTS, key=key, message=document), *sent]
+
+
+async def into(
+    generation: Generation, document: Document, versions: VersionStore, *, to: Topic, replayed: bool = False
+) -> tuple[Admission, list[Outgoing]]:
+    """Judge a version for one generation; an accepted one is returned in parts for the topic `to`."""
+    change = document.change
+    detected = language.detect(f"{change.title}\n{change.content}", change.language)
+    chunks = _cut(change, generation)
+    parts = _parts(chunks, most=max(1, MOST_CHUNKS // (len(generation.models) + len(generation.lexical))))
+    admission = await versions.accept(
+        Candidate(
+            change=change,
+            content_hash=document.content_hash,
+            generation=generation.id,
+            language=detected,
+            chunks=chunks,
+            parts=len(parts),
+            replayed=replayed,
+        )
+    )
+    if admission.verdict in (Verdict.STALE, Verdict.CONFLICT):
+        return admission, []
+    key = _key(change)
     first = ChunkBatch(
         tenant=change.tenant,
         source=change.source,
         doc_id=change.doc_id,
         version=change.version,
-        generation=deps.generation.id,
+        generation=generation.id,
         part=0,
         parts=len(parts),
         kind=change.kind,
@@ -108,12 +130,12 @@ async def _judged(change: DocumentChange, deps: Deps, lane: Topic) -> Sequence[O
         chunks=(),
     )
     if not parts:
-        return [log, Outgoing(topic=catalogue.RECEIPTS, key=key, message=Receipt.of(first, "chunk"))]
+        return admission, [Outgoing(topic=catalogue.RECEIPTS, key=key, message=Receipt.of(first, "chunk"))]
     batches = [
         msgspec.structs.replace(first, part=number, chunks=_marked(part, admission))
         for number, part in enumerate(parts)
     ]
-    return [log, *(Outgoing(topic=lane, key=key, message=batch) for batch in batches)]
+    return admission, [Outgoing(topic=to, key=key, message=batch) for batch in batches]
 
 
 def _key(change: DocumentChange) -> bytes:
@@ -130,15 +152,14 @@ async def hold(outputs: Sequence[Outgoing], deps: Deps) -> AsyncIterator[Sequenc
     if logged is None:
         yield outputs
         return
-    async with deps.versions.last(logged.change.key, logged.change.version, deps.generation.id) as last:
+    async with deps.versions.last(logged.change.key, logged.change.version) as last:
         yield [each for each in outputs if last or not isinstance(each.message, Document)]
 
 
-def _cut(change: DocumentChange, deps: Deps) -> tuple[Chunk, ...]:
+def _cut(change: DocumentChange, generation: Generation) -> tuple[Chunk, ...]:
     if change.op == "delete":
         return ()
-    text = chunking.text_of(change, deps.generation.id)
-    return chunking.cut(text, limits=deps.limits)
+    return chunking.cut(chunking.text_of(change, generation.id), limits=chunker.limits(generation.chunker))
 
 
 def _parts(chunks: Sequence[Chunk], *, most: int) -> list[tuple[Chunk, ...]]:
@@ -156,7 +177,7 @@ def _parts(chunks: Sequence[Chunk], *, most: int) -> list[tuple[Chunk, ...]]:
 
 
 def _marked(chunks: Sequence[Chunk], admission: Admission) -> tuple[Chunk, ...]:
-    """Mark the chunks that must be embedded: those whose vectors are not in the live index."""
+    """Mark the chunks that must be embedded: those whose vectors are not in the generation's live version."""
     return tuple(msgspec.structs.replace(chunk, embed=chunk.id not in admission.live_chunks) for chunk in chunks)
 
 

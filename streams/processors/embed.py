@@ -5,17 +5,18 @@ from __future__ import annotations
 import base64
 import dataclasses
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from schemas.chunks import Chunk, ChunkBatch, ChunkVectors, SparseVector, VectorBatch
 from streams.domain import bm25, normalise
 from streams.domain.generation import Generation
 from streams.errors import Invalid, RankstreamError
-from streams.ports import Contexts, Embedder, LexicalModel
+from streams.ports import Contexts, Embedder, LexicalModel, Vector, Vectors
 from streams.processor import Processor
 from streams.processors import contexts, parts
 from streams.processors.asking import Asker
+from streams.processors.reuse import Reuse
 from streams.wire import Outgoing
 from topics import catalogue
 
@@ -31,17 +32,26 @@ class Deps:
     also: tuple[Embedder, ...] = ()  # of the generation's further models
     asker: Asker | None = None  # who says in which context a chunk stands; none: chunks are embedded as they are
     contexts: Contexts | None = None  # where what is said is kept for the reranker; none: it is not
+    reuse: Reuse | None = None  # finds the vectors that other generations have; none: everything is embedded
+    # What is needed for a part of another generation, by its id; it returns none for one that was dropped.
+    other: Callable[[str], Awaitable[Deps | None]] | None = None
 
 
 async def handle(batch: ChunkBatch, deps: Deps) -> Sequence[Outgoing]:
     """Embed what must be; a part of which everything is unchanged goes on without vectors, for its receipt."""
+    if deps.other is not None and batch.generation != deps.generation.id:
+        found = await deps.other(batch.generation)
+        if found is None:
+            return ()  # nobody waits for it any more
+        deps = found
     chunks = [chunk for chunk in batch.chunks if chunk.embed]
     _check((deps.embedder, *deps.also), deps.generation)
     # A short page's only section often reads like the page itself: equal texts are embedded once.
     whole = await _in_context(batch, chunks, deps)
     texts = list(dict.fromkeys(normalise.for_model(whole[chunk.id]) for chunk in chunks))
-    main = await _encoded(deps.embedder, texts, deps.generation)
-    further = {embedder.model: await _encoded(embedder, texts, deps.generation) for embedder in deps.also}
+    known = await _known(batch, chunks, deps)
+    main = await _encoded(deps.embedder, texts, known, deps.generation)
+    further = {embedder.model: await _encoded(embedder, texts, known, deps.generation) for embedder in deps.also}
     weights = {name: each.weights for name, each in {deps.embedder.model: main, **further}.items() if each.weights}
     vectors = tuple(
         ChunkVectors(
@@ -74,6 +84,18 @@ def _check(embedders: Sequence[Embedder], generation: Generation) -> None:
             raise Invalid(f"{model.name} {gives}, generation {generation.id} has {model}", field="dimension")
 
 
+async def _known(batch: ChunkBatch, chunks: Sequence[Chunk], deps: Deps) -> Mapping[tuple[str, str], Vector]:
+    """Return the vectors that other generations have, by model and text; with contexts none: theirs may differ."""
+    if deps.reuse is None or deps.asker is not None or not chunks:
+        return {}
+    found = await deps.reuse.find(batch, chunks, deps.generation)
+    return {
+        (model, normalise.for_model(chunk.text)): vector
+        for chunk in chunks
+        for model, vector in found.get(chunk.id, {}).items()
+    }
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Encoded:
     """What a model says, by text: vectors as base64 of little-endian float32; weights where the generation has them."""
@@ -82,23 +104,33 @@ class _Encoded:
     weights: Mapping[str, SparseVector]
 
 
-async def _encoded(embedder: Embedder, texts: Sequence[str], generation: Generation) -> _Encoded:
-    if not texts:
-        return _Encoded(dense={}, weights={})
-    weights: Sequence[SparseVector] = ()
-    if embedder.model in generation.lexical:
-        if not isinstance(embedder, LexicalModel):
-            raise Invalid(f"{embedder.model} gives no lexical weights, generation {generation.id} has them")
-        rows, weights = await embedder.weigh_passages(texts)
-    else:
-        rows = await embedder.embed_passages(texts)
-    if rows.shape != (len(texts), embedder.dimension):
-        raise Invalid(f"{embedder.model} gave vectors of shape {rows.shape} for {len(texts)} texts", field="dimension")
-    dense = {
-        text: base64.b64encode(row.astype("<f4").tobytes()).decode("ascii")
-        for text, row in zip(texts, rows, strict=True)
-    }
-    return _Encoded(dense=dense, weights=dict(zip(texts, weights, strict=True)) if weights else {})
+async def _encoded(
+    embedder: Embedder, texts: Sequence[str], known: Mapping[tuple[str, str], Vector], generation: Generation
+) -> _Encoded:
+    """Return what a model says of each text; what is `known` is not embedded again."""
+    found = {text: known[embedder.model, text] for text in texts if (embedder.model, text) in known}
+    weights: dict[str, SparseVector] = {}
+    if new := [text for text in texts if text not in found]:
+        rows, weighed = await _asked(embedder, new, generation=generation)
+        if rows.shape != (len(new), embedder.dimension):
+            raise Invalid(
+                f"{embedder.model} gave vectors of shape {rows.shape} for {len(new)} texts", field="dimension"
+            )
+        found |= dict(zip(new, rows, strict=True))
+        weights = dict(zip(new, weighed, strict=True)) if weighed else {}
+    dense = {text: base64.b64encode(row.astype("<f4").tobytes()).decode("ascii") for text, row in found.items()}
+    return _Encoded(dense=dense, weights=weights)
+
+
+async def _asked(
+    embedder: Embedder, texts: Sequence[str], *, generation: Generation
+) -> tuple[Vectors, Sequence[SparseVector]]:
+    """Return the vectors of texts, and their lexical weights where the generation has them."""
+    if embedder.model not in generation.lexical:
+        return await embedder.embed_passages(texts), ()
+    if not isinstance(embedder, LexicalModel):
+        raise Invalid(f"{embedder.model} gives no lexical weights, generation {generation.id} has them")
+    return await embedder.weigh_passages(texts)
 
 
 def _sparse(chunk: Chunk, text: str, language: str, average_length: float) -> SparseVector | None:

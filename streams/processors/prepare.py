@@ -17,6 +17,7 @@ from schemas.queries import Expected, Leg, PreparedQuery, QueryRequest, ReplyTo
 from schemas.replies import ErrorInfo, LegReport, Milliseconds, QueryReply, ReplyError, error_reply
 from streams import wire
 from streams.domain import admission, greetings, language, normalise, tokens
+from streams.domain.generation import Generation, listed, named
 from streams.domain.profile import Profile
 from streams.domain.synonyms import Synonyms
 from streams.errors import Invalid, Overloaded, RankstreamError
@@ -94,9 +95,7 @@ async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
     text = normalise.normalise_question(request.text)
     if not text:
         raise Invalid("the question is empty", field="text")
-    generation = await deps.generations.live()
-    if request.generation not in (None, generation.id):
-        raise Invalid(f"there is no generation {request.generation!r}; {generation.id} is live", field="generation")
+    generation = await _generation(request, deps)
     if profile.embedder and "dense" in profile.legs and not generation.has(profile.embedder):
         raise Invalid(_lacks(profile.name, profile.embedder, generation.id), field="profile")
     if request.floor and profile.score == "fused":
@@ -166,6 +165,18 @@ async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
     ]
 
 
+async def _generation(request: QueryRequest, deps: Deps) -> Generation:
+    """Return the generation that a question is answered from to its end, whatever is promoted meanwhile."""
+    live = await deps.generations.live()
+    if request.generation in (None, live.id):
+        return live
+    active = await deps.generations.active()
+    found = named(request.generation or "", active)
+    if found is None:
+        raise Invalid(f"there is no generation {request.generation!r}; there are {listed(active)}", field="generation")
+    return found
+
+
 async def _behind(request: QueryRequest, generation: str, left: float, deps: Deps) -> int | None:
     """Return how far the index is behind what is asked for; none where that is not known, which `fuse` makes good."""
     if not request.min_version or deps.passages is None:
@@ -211,8 +222,8 @@ def _stamped(kept: QueryReply, asked: Asked, rewritten: str | None, received: fl
 
 def _lacks(profile: str, embedder: str, generation: str) -> str:
     return (
-        f"{profile!r} searches the vectors of {embedder}, which generation {generation} does not have: start with an "
-        f"empty database and RANKSTREAM_EMBED_ALSO={embedder}, or use another profile"
+        f"{profile!r} searches the vectors of {embedder}, which generation {generation} does not have: build one with "
+        f"`rankstream reindex start --also {embedder}`, or use another profile"
     )
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import msgspec
 
 from schemas.documents import DocumentStatus, Receipt
-from streams.ports import Epochs, VectorIndex, VersionStore
+from streams.domain.generation import named
+from streams.ports import Epochs, Generations, VectorIndex, VersionReader, VersionStore
 from streams.processor import Failure, Processor
 from streams.wire import Outgoing
 from topics import catalogue
@@ -21,6 +22,8 @@ class Deps:
     versions: VersionStore
     vectors: VectorIndex
     epochs: Epochs
+    generations: Generations | None = None  # which one is live now, not a moment ago; none: there is but one
+    standing: VersionReader | None = None  # beside `generations`
 
 
 async def handle(receipt: Receipt, deps: Deps) -> Sequence[Outgoing]:
@@ -44,10 +47,27 @@ async def handle(receipt: Receipt, deps: Deps) -> Sequence[Outgoing]:
     await deps.versions.collect(receipt.key, receipt.generation, remove)
     key = catalogue.document_key(receipt.tenant, receipt.source, receipt.doc_id)
     superseded = [_superseded(publication.status, version) for version in publication.overtaken]
-    return [
-        Outgoing(topic=catalogue.DOCUMENT_STATUS, key=key, message=status)
-        for status in (*superseded, publication.status)
-    ]
+    said = await _told((*superseded, publication.status), deps)
+    return [Outgoing(topic=catalogue.DOCUMENT_STATUS, key=key, message=status) for status in said]
+
+
+async def _told(statuses: Sequence[DocumentStatus], deps: Deps) -> Sequence[DocumentStatus]:
+    """Return what sources are told: what holds of the live generation, for which alone they wait.
+
+    A version may come to its end here while another generation is promoted. Which one is live is asked after the flip,
+    so whoever is later sees the other's: of a kept generation's version is told how it stands in the live one.
+    """
+    if deps.generations is None or deps.standing is None:
+        return statuses
+    active = await deps.generations.active()
+    last = statuses[-1]
+    mine = named(last.generation, active)
+    if mine is None or mine.state == "live":
+        return statuses if mine is not None else ()
+    if mine.state != "kept":
+        return ()
+    found = await deps.standing.standing(last.key, last.version, active[0].id)
+    return () if found is None else (found,)
 
 
 def _superseded(by: DocumentStatus, version: int) -> DocumentStatus:

@@ -13,6 +13,7 @@ import numpy as np
 from schemas.chunks import SparseVector
 from schemas.queries import Hit, PreparedQuery
 from streams.domain import lexical, normalise, scope
+from streams.domain.generation import named
 from streams.domain.profile import Profile
 from streams.errors import (
     ConfigurationError,
@@ -97,10 +98,10 @@ async def _further(query: PreparedQuery, deps: Deps) -> Sequence[str]:
     if deps.generations is None or not query.embedder:
         return ()
     try:
-        generation = await deps.generations.live()
+        generation = named(query.generation, await deps.generations.active())
     except StoreUnavailable:
         return ()
-    if generation.id != query.generation or not generation.has(query.embedder):
+    if generation is None or not generation.has(query.embedder):
         return ()
     return [model.name for model in generation.models if model.name != query.embedder]
 

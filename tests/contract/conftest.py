@@ -23,6 +23,7 @@ from streams.adapters.overviews import PostgresOutlines, PostgresOverviews
 from streams.adapters.passages import PostgresPassages
 from streams.adapters.postgres_epochs import PostgresEpochs
 from streams.adapters.postgres_generations import PostgresGenerations
+from streams.adapters.postgres_reindex import PostgresReindex
 from streams.adapters.qdrant import QdrantVectors
 from streams.adapters.text_index import PostgresTextIndex
 from streams.adapters.versions import PostgresVersions
@@ -137,6 +138,7 @@ def _twins(twin: MemoryStores) -> Stores:
         overviews=twin.overviews,
         contexts=twin.contexts,
         generations=twin.generations,
+        start=twin.generations.start,
         epochs=twin.epochs,
         text_ids=text_ids,
         vector_ids=vector_ids,
@@ -229,6 +231,7 @@ def _real(pool: postgres.Pool, client: AsyncQdrantClient, vectors: QdrantVectors
         overviews=PostgresOverviews(pool=pool),
         contexts=PostgresContexts(pool=pool),
         generations=PostgresGenerations(pool=pool),
+        start=PostgresReindex(pool=pool).start,
         epochs=PostgresEpochs(pool=pool),
         text_ids=text_ids,
         vector_ids=vector_ids,

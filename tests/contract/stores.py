@@ -8,6 +8,7 @@ from typing import Any
 
 from schemas.chunks import Chunk
 from schemas.documents import DocumentChange, Receipt
+from streams.domain.generation import Generation
 from streams.domain.versions import Admission, Publication
 from streams.ports import (
     Contexts,
@@ -36,6 +37,7 @@ class Stores:
     overviews: Overviews
     contexts: Contexts
     generations: Any
+    start: Callable[[Generation], Awaitable[None]]  # a generation beside the live one
     epochs: Epochs
     text_ids: Callable[[], Awaitable[set[str]]]
     vector_ids: Callable[[str], Awaitable[set[str]]]

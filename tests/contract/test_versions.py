@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from streams.domain.versions import Verdict
-from tests.contract.building import GENERATION, KEY, change, cut, deletion, receipt
+from tests.contract.building import KEY, change, cut, deletion, receipt
 from tests.contract.stores import Stores
 
 
@@ -24,14 +24,14 @@ async def test_only_a_lower_version_is_stale(stores: Stores) -> None:
 async def test_while_a_version_is_logged_no_higher_one_is_accepted_and_then_it_is_not_the_last(stores: Stores) -> None:
     first, second = change(1, "a"), change(2, "b")
     await stores.accept(first)
-    async with stores.versions.last(KEY, 1, GENERATION) as last:
+    async with stores.versions.last(KEY, 1) as last:
         assert last
         accepting = asyncio.create_task(stores.accept(second))
         await asyncio.sleep(0.1)
         assert not accepting.done()
     assert (await accepting).verdict is Verdict.NEW
     for version, wanted in ((1, False), (2, True), (3, False)):
-        async with stores.versions.last(KEY, version, GENERATION) as last:
+        async with stores.versions.last(KEY, version) as last:
             assert last is wanted
 
 

@@ -49,14 +49,15 @@ def test_what_is_no_address_is_told_what_one_is(text: str) -> None:
         dlq_arguments.address_of(text)
 
 
-@pytest.mark.parametrize("text", ["replies", "documents", "chunks.dlq.dlq", "Chunks"])
+@pytest.mark.parametrize("text", ["replies", "document-status", "chunks.dlq.dlq", "Chunks"])
 def test_a_topic_without_dead_letters_is_named_beside_those_that_have_some(text: str) -> None:
     with pytest.raises(ConfigurationError, match=f"^{text}: .* has no dead letters; there are document-changes.dlq"):
         dlq_arguments.address_of(text)
 
 
-def test_what_documents_go_through_may_go_back_and_questions_may_not() -> None:
-    assert dlq_arguments.redrivable() == {"document-changes", "chunks", "vectors", "entities", "receipts"}
+def test_what_documents_go_through_may_go_back_and_questions_and_the_log_may_not() -> None:
+    inboxes = {"document-changes", "document-changes.bulk", "chunks", "chunks.bulk"}
+    assert dlq_arguments.redrivable() == inboxes | {"vectors", "entities", "receipts"}
     for topic in catalogue.CONSUMED:
         choice = Choice(addresses=(dlq_arguments.address_of(topic.dead_letters.name),))
         if topic.name in dlq_arguments.redrivable():
@@ -72,3 +73,9 @@ def test_what_is_meant_must_be_said_in_one_way() -> None:
     for choice, everything in ((Choice(), False), (Choice(stage="embed"), True)):
         with pytest.raises(ConfigurationError, match="--all"):
             dlq_arguments.check_is_said(choice, everything)
+
+
+@pytest.mark.parametrize("stage", ["replay", "replay-g2"])
+def test_a_replay_by_name_is_told_that_the_log_takes_nothing_back(stage: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"--stage {stage}: .* never goes back"):
+        dlq_arguments.check_redrivable(Choice(stage=stage))

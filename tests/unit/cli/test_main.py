@@ -52,6 +52,7 @@ def test_help_names_every_command(tmp_path: Path) -> None:
         (("run", "chunk"), {}, "KAFKA_BOOTSTRAP_SERVERS is not set"),
         (("graph", "summarize"), {}, "graph summarize needs a language model; set RANKSTREAM_LLM_URL and"),
         (("graph", "summarize", "--dry-run"), {}, "DATABASE_URL is not set"),
+        (("reindex", "status"), {}, "KAFKA_BOOTSTRAP_SERVERS is not set"),
     ],
 )
 def test_a_wrong_setting_is_one_line_that_names_it_and_exit_2(

@@ -34,6 +34,10 @@ class Generations:
             raise self._error
         return Generation(id="g1", model="m", dimension=2, average_length=100.0, also=self._also)
 
+    async def active(self) -> tuple[Generation, ...]:
+        beside = Generation(id="g2", model="n", dimension=3, average_length=100.0, state="building")
+        return (await self.live(), beside)
+
 
 async def run(
     record: Record, *, error: Exception | None = None, also: tuple[Model, ...] = (), now: float = 1_000.5
@@ -81,7 +85,7 @@ async def test_a_question_goes_to_the_legs_and_to_fuse(record: Callable[..., Rec
         (question(profile="no-such"), "validation", "profile"),
         (question(top_k=101), "validation", "top_k"),
         (question(version=2), "validation", "version"),
-        (question(generation="g2"), "validation", "generation"),
+        (question(generation="g9"), "validation", "generation"),
         (question(filters={"directory": 3}), "validation", "filters.directory"),
         (b'{"query_id": "q1"', "decode", None),
     ],
@@ -220,6 +224,19 @@ async def test_a_question_says_whose_vectors_are_searched(
     assert prepared["embedder"] == embedder
 
 
+async def test_a_question_may_name_a_generation_beside_the_live_one(record: Callable[..., Record]) -> None:
+    _, sent = await run(record(question(generation="g2"), headers=ADDRESS))
+    prepared = next(json.loads(each.value or b"") for each in sent if each.topic == "prepared")
+    assert (prepared["generation"], prepared["embedder"]) == ("g2", "n")
+
+
+async def test_an_unknown_generation_is_refused_with_those_that_there_are(record: Callable[..., Record]) -> None:
+    _, (sent,) = await run(record(question(generation="g9"), headers=ADDRESS))
+    assert json.loads(sent.value or b"")["error"]["message"] == (
+        "there is no generation 'g9'; there are g1 (live), g2 (building)"
+    )
+
+
 async def test_a_profile_whose_embedder_the_generation_lacks_is_refused_with_what_to_set(
     record: Callable[..., Record],
 ) -> None:
@@ -228,7 +245,7 @@ async def test_a_profile_whose_embedder_the_generation_lacks_is_refused_with_wha
     assert (outcome, error["class"], error["field"]) == (Outcome.ANSWERED, "validation", "profile")
     assert "'multilingual'" in error["message"]
     assert "generation g1" in error["message"]
-    assert "RANKSTREAM_EMBED_ALSO=multilingual-e5-small" in error["message"]
+    assert "reindex start --also multilingual-e5-small" in error["message"]
 
 
 class Looked:

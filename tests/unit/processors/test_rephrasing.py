@@ -31,6 +31,9 @@ class Generations:
     async def live(self) -> Generation:
         return Generation(id="g1", model="m", dimension=2, average_length=100.0)
 
+    async def active(self) -> tuple[Generation, ...]:
+        return (await self.live(),)
+
 
 def asker(script: Callable[[str, str], str], **options: Any) -> Asker:
     chat = {name: options.pop(name) for name in ("delay",) if name in options}

@@ -123,6 +123,9 @@ class Live:
         also = (Model(name="other", dimension=64),)
         return Generation(id="g1", model="memory-hash", dimension=64, average_length=100.0, also=also)
 
+    async def active(self) -> tuple[Generation, ...]:
+        return (await self.live(),)
+
 
 async def asked(
     query: PreparedQuery, among: dict[str, Recorded], seconds: float = 2.0, *, waited: float = 0.0

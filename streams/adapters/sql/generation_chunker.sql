@@ -1,1 +1,0 @@
-SELECT chunker FROM generations WHERE state = 'live'

@@ -1,0 +1,1 @@
+UPDATE generations SET state = 'dropped' WHERE id = %(id)s

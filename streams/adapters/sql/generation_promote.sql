@@ -1,0 +1,1 @@
+UPDATE generations SET state = 'live' WHERE id = %(id)s

@@ -1,0 +1,1 @@
+DELETE FROM graph_overviews WHERE generation = %(generation)s

@@ -1,0 +1,271 @@
+"""Two generations at once: what reaches both, what is embedded, what a replay brings, and what sources are told."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import pytest
+
+from schemas.chunks import ChunkBatch, VectorBatch
+from schemas.documents import Document, DocumentChange, DocumentStatus, Receipt
+from schemas.queries import Filters
+from streams.adapters.memory import MemoryEmbedder, MemoryStores
+from streams.domain.generation import Generation, Model
+from streams.domain.scope import Scope
+from streams.errors import Invalid
+from streams.ports import Vectors
+from streams.processors import chunk, embed, index_text, index_vectors, publish_version, replay
+from streams.processors.reuse import Reuse
+
+G2 = Generation(id="g2", model="memory-hash", dimension=64, average_length=10.0)
+LONG = "\n\n".join(f"Rule {n} says that visitor {n} signs in at the desk number {n} of hall {n}." for n in range(20))
+
+
+class Counted(MemoryEmbedder):
+    """A model that keeps what it embedded."""
+
+    def __init__(self, model: str = "memory-hash") -> None:
+        self.model = model
+        self.texts: list[str] = []
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        self.texts += texts
+        return await super().embed_passages(texts)
+
+
+class Ingest:
+    """The ingest side on twins; what it says to sources is kept."""
+
+    def __init__(self) -> None:
+        self.stores = stores = MemoryStores()
+        self.models = {name: Counted(name) for name in ("memory-hash", "other")}
+        self.log: list[Document] = []
+        self.statuses: list[DocumentStatus] = []
+        self.held: list[Any] = []  # receipts that were sent, where they are held back
+        self.hold_back = False
+        self._replay = replay.Deps(
+            versions=stores.versions, reader=stores.versions, generations=stores.generations, generation="g2"
+        )
+        self._publish = publish_version.Deps(
+            versions=stores.versions,
+            vectors=stores.vectors,
+            epochs=stores.epochs,
+            generations=stores.generations,
+            standing=stores.versions,
+        )
+
+    async def open(self) -> Ingest:
+        live = await self.stores.generations.ensure(model="memory-hash", dimension=64, average_length=10.0)
+        self.chunk = chunk.Deps(versions=self.stores.versions, generation=live, generations=self.stores.generations)
+        reuse = Reuse(generations=self.stores.generations, vectors=self.stores.vectors)
+
+        async def other(name: str) -> embed.Deps | None:
+            for each in await self.stores.generations.active():
+                if each.id == name:
+                    also = tuple(self.models[model.name] for model in each.also)
+                    main = self.models[each.model]
+                    return embed.Deps(embedder=main, also=also, generation=each, reuse=reuse, other=other)
+            return None
+
+        self.embed = embed.Deps(embedder=self.models["memory-hash"], generation=live, reuse=reuse, other=other)
+        return self
+
+    async def start(self, generation: Generation = G2) -> None:
+        models = (generation.id, generation.model, generation.dimension, generation.also)
+        await self.stores.vectors.ensure_collection(*models)
+        await self.stores.generations.start(generation)
+
+    async def put(self, change: DocumentChange) -> None:
+        await self.carry(await chunk.handle(change, self.chunk))
+
+    async def replay(self, document: Document) -> int:
+        """Replay one record of the log to its end, and return how many messages it made."""
+        sent = await replay.handle(document, self._replay)
+        await self.carry(sent)
+        return len(sent)
+
+    async def carry(self, sent: Sequence[Any]) -> None:
+        messages = [each.message for each in sent]
+        while messages:
+            match message := messages.pop(0):
+                case ChunkBatch():
+                    more = [*await embed.handle(message, self.embed)]
+                    more += await index_text.handle(message, index_text.Deps(texts=self.stores.texts))
+                case VectorBatch():
+                    deps = index_vectors.Deps(versions=self.stores.versions, vectors=self.stores.vectors)
+                    more = [*await index_vectors.handle(message, deps)]
+                case Receipt() if self.hold_back:
+                    self.held.append(message)
+                    more = []
+                case Receipt():
+                    more = [*await publish_version.handle(message, self._publish)]
+                case DocumentStatus():
+                    self.statuses.append(message)
+                    more = []
+                case _:
+                    self.log.append(message)
+                    more = []
+            messages += [each.message for each in more]
+
+    async def receive(self, receipt: Receipt) -> None:
+        """Give `publish-version` one receipt that was held back."""
+        self.hold_back = False
+        await self.carry([type("Sent", (), {"message": receipt})])
+
+    async def texts(self, generation: str) -> set[str]:
+        """Return the bodies that a question of the tenant can see in a generation."""
+        where = Scope(tenant="acme", generation=generation, agent=None, filters=Filters())
+        ids = sorted(self.stores.vectors.ids(generation))
+        return {each.body for each in (await self.stores.passages.resolve(where, ids)).values()}
+
+
+@pytest.fixture
+async def ingest() -> Ingest:
+    return await Ingest().open()
+
+
+def change(version: int, content: str = "# Refunds\n\nWithin 30 days.", **fields: Any) -> DocumentChange:
+    given = {"tenant": "acme", "source": "help", "doc_id": "refunds", "version": version, "content": content}
+    return DocumentChange(**{**given, **fields})
+
+
+async def test_an_edit_and_a_deletion_reach_every_active_generation_and_the_log_once(ingest: Ingest) -> None:
+    await ingest.start()
+    await ingest.put(change(1))
+    assert await ingest.texts("g1") == await ingest.texts("g2") == {"Within 30 days."}
+    await ingest.put(change(2, "# Refunds\n\nWithin 60 days."))
+    assert await ingest.texts("g1") == await ingest.texts("g2") == {"Within 60 days."}
+    await ingest.put(change(3, "", op="delete"))
+    assert await ingest.texts("g1") == await ingest.texts("g2") == set()
+    assert [each.change.version for each in ingest.log] == [1, 2, 3]
+
+
+async def test_sources_are_told_of_the_live_generation_alone(ingest: Ingest) -> None:
+    await ingest.start()
+    await ingest.put(change(1))
+    assert [(each.generation, each.status) for each in ingest.statuses] == [("g1", "searchable")]
+
+
+async def test_what_the_live_generation_drops_or_refuses_reaches_no_other(ingest: Ingest) -> None:
+    await ingest.put(change(5))
+    await ingest.start()
+    await ingest.put(change(3, "late"))
+    with pytest.raises(Invalid, match="higher version"):
+        await ingest.put(change(5, "other"))
+    assert await ingest.texts("g2") == set()
+    assert [each.change.version for each in ingest.log] == [5]
+
+
+async def test_each_generation_cuts_by_its_own_sizes_and_equal_texts_are_embedded_once(ingest: Ingest) -> None:
+    page = change(1, f"# Rules\n\nShort.\n\n## All\n\n{LONG}")
+    await ingest.put(page)
+    embedded = len(ingest.models["memory-hash"].texts)
+    await ingest.start(dataclasses.replace(G2, chunker="2:child_max=500,child_target=400"))
+    assert await ingest.replay(ingest.log[0]) == 1
+    new = len(ingest.models["memory-hash"].texts) - embedded
+    texts = {name: self_texts(ingest, name) for name in ("g1", "g2")}
+    assert new == len(texts["g2"] - texts["g1"]) > 0
+    assert await ingest.texts("g1") == await ingest.texts("g2")
+
+
+def self_texts(ingest: Ingest, generation: str) -> set[str]:
+    """Return the texts of a generation's live chunks, of all levels."""
+    return {chunk.text for _, version in ingest.stores.state.live(generation) for chunk in version.chunks}
+
+
+async def test_a_fresh_generation_takes_over_nothing(ingest: Ingest) -> None:
+    await ingest.put(change(1))
+    embedded = list(ingest.models["memory-hash"].texts)
+    await ingest.start(dataclasses.replace(G2, fresh=True))
+    await ingest.replay(ingest.log[0])
+    assert ingest.models["memory-hash"].texts == embedded * 2
+
+
+async def test_a_further_model_beside_the_same_one_embeds_by_itself_alone(ingest: Ingest) -> None:
+    await ingest.put(change(1))
+    embedded = list(ingest.models["memory-hash"].texts)
+    await ingest.start(dataclasses.replace(G2, model="other", also=(Model(name="memory-hash", dimension=64),)))
+    await ingest.replay(ingest.log[0])
+    assert ingest.models["memory-hash"].texts == embedded
+    assert ingest.models["other"].texts == embedded
+    where = Scope(tenant="acme", generation="g2", agent=None, filters=Filters())
+    (row,) = await MemoryEmbedder().embed_queries([embedded[0]])
+    hit, *_ = await ingest.stores.vectors.search_dense(where, row.tolist(), (), 1, model="memory-hash")
+    assert hit.score == pytest.approx(1.0, abs=1e-5)
+
+
+async def test_a_replay_brings_what_a_generation_lacks_and_passes_by_what_it_has(ingest: Ingest) -> None:
+    await ingest.put(change(1))
+    await ingest.put(change(1, "# Ports\n\nPort 80.", doc_id="ports"))
+    await ingest.start()
+    await ingest.put(change(2, "# Refunds\n\nNever."))
+    first, ports, second = ingest.log
+    # The edit came by `chunk`, the old version is of no use any more, and nobody has brought the other page.
+    assert [await ingest.replay(each) for each in (first, ports, second)] == [0, 1, 0]
+    assert [await ingest.replay(each) for each in (first, ports, second)] == [0, 0, 0]
+    assert await ingest.texts("g1") == await ingest.texts("g2") == {"Never.", "Port 80."}
+    assert [each.generation for each in ingest.statuses] == ["g1"] * 3
+
+
+async def test_a_replay_that_was_cut_short_brings_its_version_again(ingest: Ingest) -> None:
+    await ingest.put(change(1))
+    await ingest.start()
+    lost = await replay.handle(ingest.log[0], ingest._replay)  # accepted, and never delivered
+    assert await replay.handle(ingest.log[0], ingest._replay) == lost
+    assert await ingest.replay(ingest.log[0]) == 1
+    assert await ingest.texts("g2") == {"Within 30 days."}
+
+
+async def test_a_replay_resurrects_nothing(ingest: Ingest) -> None:
+    await ingest.put(change(1))
+    await ingest.put(change(2, "", op="delete"))
+    await ingest.start()
+    assert [await ingest.replay(each) for each in ingest.log] == [0, 1]
+    assert await ingest.texts("g2") == set()
+    (late,) = await chunk.handle(change(1), ingest.chunk)
+    assert isinstance(late.message, DocumentStatus)
+
+
+async def test_parts_and_records_of_a_dropped_generation_are_let_go(ingest: Ingest) -> None:
+    await ingest.put(change(1))
+    await ingest.start()
+    (sent,) = await replay.handle(ingest.log[0], ingest._replay)
+    ingest.stores.generations._others.clear()
+    assert await embed.handle(sent.message, ingest.embed) == ()  # type: ignore[arg-type]
+    assert await ingest.replay(ingest.log[0]) == 0
+
+
+@pytest.mark.parametrize("first", ["g1", "g2"])
+async def test_a_version_that_ends_while_another_generation_is_promoted_is_told_of_once_it_is_live(
+    ingest: Ingest, first: str
+) -> None:
+    await ingest.start()
+    ingest.hold_back = True
+    await ingest.put(change(1))
+    receipts = sorted(ingest.held, key=lambda each: each.generation != first)
+    for receipt in receipts[:2]:
+        await ingest.receive(receipt)
+    await ingest.stores.generations.promote("g2")
+    told = list(ingest.statuses)
+    for receipt in receipts[2:]:
+        await ingest.receive(receipt)
+    # Told by the one that was live when it ended there, and by whoever ended last.
+    assert [each.generation for each in told] == (["g1"] if first == "g1" else [])
+    assert {(each.generation, each.version, each.status) for each in ingest.statuses[len(told) :]} == {
+        ("g2", 1, "searchable")
+    }
+
+
+async def test_a_failure_beside_the_live_generation_is_its_own_matter(ingest: Ingest) -> None:
+    await ingest.start()
+    ingest.hold_back = True
+    await ingest.put(change(1))
+    ingest.hold_back = False
+    for receipt in ingest.held:
+        failed = msgspec.structs.replace(receipt, error="no model") if receipt.generation == "g2" else receipt
+        await ingest.receive(failed)
+    assert [(each.generation, each.status) for each in ingest.statuses] == [("g1", "searchable")]
+    assert await ingest.texts("g1") == {"Within 30 days."}
