@@ -28,6 +28,7 @@ from topics.topic import Topic
 POLL = 200  # milliseconds
 FETCH = 4 * 1024 * 1024  # bytes at once, of all partitions: what is sent back is held in memory
 LINGER = 5  # milliseconds
+AT_ONCE = 200  # records sent back before their marks; so many may go back again after a crash
 
 Spans = Mapping[TopicPartition, tuple[int, int]]  # by partition: the first offset to read, and the one to stop before
 
@@ -114,14 +115,12 @@ async def redrive(
     until = time.monotonic() + seconds
     async with _consumer(bootstrap) as consumer, _producer(bootstrap) as producer:
         async for records in _scan(consumer, _spans_of(wanted), until):
-            sending = [
-                (of, await _send_back(producer, record, of))
-                for record in records
-                if (of := wanted.pop(_place(record), None)) is not None
-            ]
-            for of, delivery in sending:
-                done.append(await _confirmed(producer, of, delivery))
-                on_done(done[-1])
+            going = [(record, of) for record in records if (of := wanted.pop(_place(record), None)) is not None]
+            for first in range(0, len(going), AT_ONCE):
+                sent = [(of, await _send_back(producer, record, of)) for record, of in going[first : first + AT_ONCE]]
+                for each in await asyncio.gather(*(_confirmed(producer, of, delivery) for of, delivery in sent)):
+                    done.append(each)
+                    on_done(each)
     late = Transient("it was not read in time, or is not there any more")
     for of in wanted.values():
         done.append(Redriven(letters=of, error=late))
