@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from streams.adapters.batched_embedder import BatchedEmbedder
+from streams.adapters.batched_embedder import BULK, BatchedEmbedder
 from streams.adapters.embedder_specs import Spec
 from streams.domain import buckets
 from streams.errors import ConfigurationError
@@ -122,7 +122,13 @@ class FlagEmbedder(BatchedEmbedder):
     def __init__(self, name: str, spec: Spec) -> None:
         self._encoder = FlagEncoder(name, spec)
         run = self._encoder
-        super().__init__(model=name, dimension=spec.dimension, queries=run.queries, passages=run.passages)
+        super().__init__(
+            model=name,
+            dimension=spec.dimension,
+            queries=run.queries,
+            passages=run.passages,
+            bulk_size=BULK if run.device == "cpu" else spec.batch,  # a GPU is as soon done with a whole batch
+        )
 
     async def close(self) -> None:
         """Give the threads back."""
