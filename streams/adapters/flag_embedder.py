@@ -21,7 +21,7 @@ from typing import Any, cast
 import numpy as np
 
 from schemas.chunks import SparseVector
-from streams.adapters.batched_embedder import BatchedEmbedder
+from streams.adapters.batched_embedder import BULK, BatchedEmbedder
 from streams.adapters.embedder_specs import Spec
 from streams.batching import Run
 from streams.domain import buckets, lexical
@@ -164,7 +164,14 @@ class FlagEmbedder(BatchedEmbedder):
     def __init__(self, name: str, spec: Spec) -> None:
         self._encoder = FlagEncoder(name, spec)
         queries, passages = self._runs()
-        super().__init__(model=name, dimension=spec.dimension, queries=queries, passages=passages)
+        super().__init__(
+            model=name,
+            dimension=spec.dimension,
+            queries=queries,
+            passages=passages,
+            # A GPU is as soon done with a whole batch.
+            bulk_size=BULK if self._encoder.device == "cpu" else spec.batch,
+        )
 
     def _runs(self) -> tuple[Run, Run]:
         return self._encoder.queries, self._encoder.passages
