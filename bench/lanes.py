@@ -22,6 +22,7 @@ PAUSE = 0.05  # seconds between an edit and the next question: one person's edit
 WARM_UP = 10
 LEAST_BEHIND = 100  # documents that must still wait at the end of a phase, or it was no load
 WITHIN = 60.0  # seconds for a receipt
+PUBLISHED = 300.0  # seconds to publish what is to be queued
 
 Took = dict[str, list[float]]
 
@@ -106,7 +107,7 @@ class _Load:
 
     async def __aenter__(self) -> _Load:
         self._work = asyncio.create_task(self._publish())
-        async with asyncio.timeout(WITHIN):
+        async with asyncio.timeout(PUBLISHED):
             await self._published.wait()
         return self
 
