@@ -100,10 +100,10 @@ class MemoryVersions:
                 self._state.texts.pop(chunk_id, None)
                 self._state.kinds.pop(chunk_id, None)
                 self._state.graph.pop(chunk_id, None)
+                self._state.contexts.pop(chunk_id, None)
             for name, overview in list(self._state.overviews.items()):
                 if not set(unwanted).isdisjoint(overview.evidence):
                     del self._state.overviews[name]
-                self._state.contexts.pop(chunk_id, None)
             document.garbage.clear()
 
 
