@@ -23,7 +23,7 @@ STAGES = [match.groups() for line in INSTRUCTIONS if (match := re.fullmatch(r"FR
 
 def of_stage(name: str) -> list[str]:
     """Return the instructions of a stage, after those of the stages that it starts from."""
-    source = dict((stage, of) for of, stage in STAGES)[name]
+    source = {stage: of for of, stage in STAGES}[name]
     inherited = of_stage(source) if source in {stage for _, stage in STAGES} else []
     begin = next(at for at, line in enumerate(INSTRUCTIONS) if line.endswith(f" AS {name}"))
     rest = INSTRUCTIONS[begin + 1 :]
