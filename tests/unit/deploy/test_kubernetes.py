@@ -6,6 +6,7 @@ import copy
 from pathlib import Path
 from typing import Any
 
+import promql_parser
 import pytest
 import yaml
 
@@ -175,6 +176,24 @@ def test_a_lag_of_as_many_records_as_a_process_does_in_the_target_time_is_one_pr
 
     assert threshold("embed") == 5 * 60
     assert threshold("retrieve-dense") == 20 * 1
+
+
+def test_what_prometheus_is_asked_can_be_parsed_and_each_alert_says_what_to_do() -> None:
+    objects = overlay("production")
+    for each in of_kind(objects, "ScaledObject").values():
+        for trigger in each["spec"]["triggers"]:
+            promql_parser.parse(trigger["metadata"].get("query", "1"))
+    alerts = [
+        rule
+        for each in of_kind(objects, "PrometheusRule").values()
+        for group in each["spec"]["groups"]
+        for rule in group["rules"]
+    ]
+    assert alerts
+    for alert in alerts:
+        promql_parser.parse(alert["expr"])
+        assert {"summary", "action"} <= alert["annotations"].keys()
+        assert alert["labels"]["severity"] in ("warning", "critical")
 
 
 def test_topics_are_those_of_the_catalogue_with_their_partitions_and_settings() -> None:
