@@ -41,7 +41,11 @@ test-bge: .venv-bge/.ready ## tests of the extra bge (FlagEmbedding), in an envi
 
 .PHONY: lint
 lint: .venv/.ready ## style, types, generated files
-	@$(BIN)/ruff check --no-cache . && $(BIN)/ruff format --no-cache --check . && $(BIN)/mypy && $(BIN)/python -m schemas.generate --check && $(BIN)/python -m topics.asyncapi --check
+	@$(BIN)/ruff check --no-cache . && $(BIN)/ruff format --no-cache --check . && $(BIN)/mypy && $(BIN)/python -m schemas.generate --check && $(BIN)/python -m topics.asyncapi --check && $(BIN)/python -m deploy.generate --check
+
+.PHONY: tools
+tools: .venv/.ready ## fetch what checks the compose and Kubernetes files (needs Go, Maven, Java 21); without it those tests are skipped
+	@$(BIN)/python -m deploy.tools
 
 .PHONY: bench
 bench: .venv/.ready ## speed and memory, as ratios inside one run
@@ -49,4 +53,4 @@ bench: .venv/.ready ## speed and memory, as ratios inside one run
 
 .PHONY: clean
 clean: ## remove the environments and the data of the embedded servers
-	rm -rf .venv .venv-bge .rankstream
+	rm -rf .venv .venv-bge .rankstream .tools

@@ -49,8 +49,8 @@ class System:
 
 
 @asynccontextmanager
-async def servers() -> AsyncIterator[Settings]:
-    """Run the embedded servers, with their tables and topics."""
+async def servers(*, tenant_quota: float = 0.0) -> AsyncIterator[Settings]:
+    """Run the embedded servers, with their tables and topics; without a quota, all that is published stays live."""
     with tempfile.TemporaryDirectory(prefix="rankstream-bench-", ignore_cleanup_errors=True) as folder:
         stack = await stacks.start(Path(folder))
         try:
@@ -65,15 +65,16 @@ async def servers() -> AsyncIterator[Settings]:
                 redis=at.redis,
                 session_timeout=6.0,
                 fast_fetch=at.broker == "tansu",
+                tenant_quota=tenant_quota,
             )
         finally:
             await stack.stop()
 
 
 @asynccontextmanager
-async def running() -> AsyncIterator[System]:
+async def running(*, tenant_quota: float = 0.0) -> AsyncIterator[System]:
     """Run everything."""
-    async with servers() as settings:
+    async with servers(tenant_quota=tenant_quota) as settings:
         fleet = Fleet(settings)
         try:
             await fleet.start()

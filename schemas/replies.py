@@ -82,7 +82,7 @@ class ErrorInfo(Value, rename={"error_class": "class"}, frozen=True, kw_only=Tru
 
 
 class Milliseconds(Value, frozen=True, kw_only=True):
-    """Where the time went; `total` runs from the client's send to the reply's send."""
+    """Where the time went; `total` runs from the question's arrival at the broker to the reply's send."""
 
     total: float
     prepare: float | None = None

@@ -14,8 +14,8 @@ from typing import Any
 from streams.processor import Handler, Processor
 from streams.wire import Outgoing
 
-QUIET = 0.01  # seconds without such work before others go on: a question is between two processors for less
-MOST_WAIT = 0.25  # seconds that a record waits at most, so that constant load slows the bulk lane and never stops it
+QUIET = 0.03  # seconds without such work before others go on: a question is between two processors for less
+MOST_WAIT = 0.5  # seconds that a record waits at most, so that constant load slows the bulk lane and never stops it
 
 
 class Precedence:

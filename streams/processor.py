@@ -41,8 +41,8 @@ class Failure:
 
 
 Handler = Callable[[Any, Any], Awaitable[Sequence[Outgoing]]]
-# Given what a handler returned and its deps: holds what must not change while it is sent, and yields what may be sent.
-Hold = Callable[[Sequence[Outgoing], Any], AbstractAsyncContextManager[Sequence[Outgoing]]]
+# Given an output and the deps: what must be held while it is sent, yielding whether it still may be; none: nothing.
+Hold = Callable[[Outgoing, Any], AbstractAsyncContextManager[bool] | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +60,7 @@ class Processor:
     handle: Handler
     reads: Callable[[Record, Topic], Message] = wire.read
     failed: Callable[[Failure, Any], Sequence[Outgoing]] | None = None
-    hold: Hold | None = None  # none: outputs are sent as they are, at any time
+    hold: Hold | None = None  # none: all outputs are sent at any time
     on_failure: OnFailure = OnFailure.DEAD_LETTER
     ack: Ack = Ack.AFTER_OUTPUT
     keyed: bool = True  # records of one key run one after another, others beside each other

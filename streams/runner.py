@@ -8,6 +8,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
@@ -204,11 +205,20 @@ class Runner:
         return len(outputs) > 0
 
     async def _deliver(self, outputs: Sequence[Outgoing], cause: Record) -> None:
+        """Send outputs, and hold meanwhile what must not change under them."""
         if self.processor.hold is None:
             await self._send(outputs, cause)
             return
-        async with self.processor.hold(outputs, self._deps) as wanted:
-            await self._send(wanted, cause)
+        held = [(output, self.processor.hold(output, self._deps)) for output in outputs]
+        free = [output for output, holding in held if holding is None]
+        locked = [self._send_held(output, holding, cause) for output, holding in held if holding is not None]
+        # Beside each other: what is held must never wait for whoever reads the rest.
+        await asyncio.gather(self._send(free, cause), *locked)
+
+    async def _send_held(self, output: Outgoing, holding: AbstractAsyncContextManager[bool], cause: Record) -> None:
+        async with holding as wanted:
+            if wanted:
+                await self._send([output], cause)
 
     async def _send(self, outputs: Sequence[Outgoing], cause: Record) -> None:
         if len(outputs) == 1:

@@ -21,12 +21,12 @@ from typing import Any, cast
 import numpy as np
 
 from schemas.chunks import SparseVector
-from streams.adapters.batched_embedder import BatchedEmbedder
+from streams.adapters.batched_embedder import BULK, BatchedEmbedder, BulkPassages
 from streams.adapters.embedder_specs import Spec
 from streams.batching import Run
 from streams.domain import buckets, lexical
 from streams.errors import ConfigurationError
-from streams.ports import Embedder, Vectors
+from streams.ports import LexicalModel, Vectors
 
 INSTALL = "pip install 'rankstream[bge]'"
 PADDED = 16_384  # tokens of a batch, padding included
@@ -164,7 +164,14 @@ class FlagEmbedder(BatchedEmbedder):
     def __init__(self, name: str, spec: Spec) -> None:
         self._encoder = FlagEncoder(name, spec)
         queries, passages = self._runs()
-        super().__init__(model=name, dimension=spec.dimension, queries=queries, passages=passages)
+        super().__init__(
+            model=name,
+            dimension=spec.dimension,
+            queries=queries,
+            passages=passages,
+            # A GPU is as soon done with a whole batch.
+            bulk_size=BULK if self._encoder.device == "cpu" else spec.batch,
+        )
 
     def _runs(self) -> tuple[Run, Run]:
         return self._encoder.queries, self._encoder.passages
@@ -180,7 +187,7 @@ class FlagLexicalEmbedder(FlagEmbedder):
 
     def __init__(self, name: str, spec: Spec) -> None:
         super().__init__(name, spec)
-        self.bulk = _BulkLexical(self, self.bulk)
+        self.bulk = BulkWeighing(self, self._passages)
 
     def _runs(self) -> tuple[Run, Run]:
         return self._encoder.weighed_queries, self._encoder.weighed_passages
@@ -195,36 +202,36 @@ class FlagLexicalEmbedder(FlagEmbedder):
 
     async def weigh_queries(self, texts: Sequence[str]) -> tuple[Vectors, Sequence[SparseVector]]:
         """Return one unit vector and the token weights of each question."""
-        return _parted(await super().embed_queries(texts)) if texts else _none(self.dimension)
+        return parted(await super().embed_queries(texts)) if texts else self._none()
 
     async def weigh_passages(self, texts: Sequence[str]) -> tuple[Vectors, Sequence[SparseVector]]:
         """Return one unit vector and the token weights of each passage."""
-        return _parted(await super().embed_passages(texts)) if texts else _none(self.dimension)
+        return parted(await super().embed_passages(texts)) if texts else self._none()
+
+    def _none(self) -> tuple[Vectors, Sequence[SparseVector]]:
+        return np.empty((0, self.dimension), dtype=np.float32), []
 
 
-class _BulkLexical:
-    """The same model for passages that nobody waits for; what it gives for them comes whole from `whole`."""
-
-    def __init__(self, embedder: FlagLexicalEmbedder, whole: Embedder) -> None:
-        self.model = embedder.model
-        self.dimension = embedder.dimension
-        self.embed_queries = embedder.embed_queries
-        self.weigh_queries = embedder.weigh_queries
-        self._whole = whole
+class BulkWeighing(BulkPassages):
+    """The same over the bulk lane, with the token weights."""
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """Return one unit vector a passage."""
+        """Return one unit vector a passage, when nobody else wants the model."""
         return (await self.weigh_passages(texts))[0]
 
+    async def weigh_queries(self, texts: Sequence[str]) -> tuple[Vectors, Sequence[SparseVector]]:
+        """Return one unit vector and the token weights of each question."""
+        embedder = cast(LexicalModel, self._embedder)
+        return await embedder.weigh_queries(texts)
+
     async def weigh_passages(self, texts: Sequence[str]) -> tuple[Vectors, Sequence[SparseVector]]:
-        """Return one unit vector and the token weights of each passage."""
-        return _parted(await self._whole.embed_passages(texts)) if texts else _none(self.dimension)
+        """Return one unit vector and the token weights of each passage, when nobody else wants the model."""
+        if not texts:
+            return np.empty((0, self.dimension), dtype=np.float32), []
+        return parted(await super().embed_passages(texts))
 
 
-def _none(dimension: int) -> tuple[Vectors, Sequence[SparseVector]]:
-    return np.empty((0, dimension), dtype=np.float32), []
-
-
-def _parted(rows: Vectors) -> tuple[Vectors, Sequence[SparseVector]]:
+def parted(rows: Vectors) -> tuple[Vectors, Sequence[SparseVector]]:
+    """Return the unit vectors and the token weights of what the model said of some texts."""
     whole = cast(list[Whole], rows[:, 0].tolist())
     return np.stack([each.unit for each in whole]), [each.weights for each in whole]

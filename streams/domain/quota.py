@@ -21,19 +21,19 @@ class Quotas:
     burst: float
     _buckets: dict[str, _Bucket] = field(default_factory=dict)
 
-    def take(self, tenant: str, amount: float, now: float) -> bool:
-        """Take from a tenant's bucket; false when it is empty, and then nothing is taken.
+    def allows(self, tenant: str, now: float) -> bool:
+        """Tell whether anything is left in a tenant's bucket."""
+        return self._bucket(tenant, now).level > 0
 
-        What is in the bucket may be overdrawn once, else a document larger than `burst` could never pass; the tenant
-        pays by waiting longer.
-        """
+    def charge(self, tenant: str, amount: float, now: float) -> None:
+        """Take from a tenant's bucket, also more than there is: the tenant pays by waiting longer."""
+        self._bucket(tenant, now).level -= amount
+
+    def _bucket(self, tenant: str, now: float) -> _Bucket:
         bucket = self._buckets.pop(tenant, None) or _Bucket(level=self.burst, at=now)
         self._buckets[tenant] = bucket  # the last one is the one that was here last
         if len(self._buckets) > MOST_TENANTS:
             del self._buckets[next(iter(self._buckets))]
         bucket.level = min(self.burst, bucket.level + max(0.0, now - bucket.at) * self.rate)
         bucket.at = max(bucket.at, now)
-        if bucket.level <= 0:
-            return False
-        bucket.level -= amount
-        return True
+        return bucket

@@ -21,15 +21,13 @@ from streams.domain import letters
 from streams.domain.letter_choice import Choice
 from streams.domain.letters import Letter, Mark, Place
 from streams.errors import Invalid, RankstreamError, Transient
-from streams.gateways.broker import REQUEST_TIMEOUT, open_producer, reaching
+from streams.gateways.broker import open_producer
+from streams.gateways.scan import Spans, is_read, reading, scan
 from topics.catalogue import CONSUMED
 from topics.topic import Topic
 
-POLL = 200  # milliseconds
-FETCH = 4 * 1024 * 1024  # bytes at once, of all partitions: what is sent back is held in memory
 LINGER = 5  # milliseconds
-
-Spans = Mapping[TopicPartition, tuple[int, int]]  # by partition: the first offset to read, and the one to stop before
+AT_ONCE = 200  # records sent back before their marks; so many may go back again after a crash
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,9 +66,9 @@ async def read(
     until = time.monotonic() + seconds
     by_name = {topic.dead_letters.name: topic.name for topic in topics}
     found: list[Letter | Mark] = []
-    async with _consumer(bootstrap) as consumer:
+    async with reading(bootstrap) as consumer:
         spans = await _spans(consumer, by_name, choice)
-        async for records in _scan(consumer, spans, until, to_end=True):
+        async for records in scan(consumer, spans, until, to_end=True):
             found += [
                 letters.read(
                     _place(record),
@@ -81,7 +79,7 @@ async def read(
                 )
                 for record in records
             ]
-        complete = await _is_read(consumer, spans, to_end=True)
+        complete = await is_read(consumer, spans, to_end=True)
     settled = letters.settled(found)
     return Found(letters=tuple(each for each in settled if choice is None or choice.matches(each)), complete=complete)
 
@@ -90,8 +88,8 @@ async def body(bootstrap: str, letter: Letter, *, seconds: float) -> Body | None
     """Return what a letter carries; none when it is not there any more."""
     place = TopicPartition(letter.place.topic, letter.place.partition)
     spans = {place: (letter.place.offset, letter.place.offset + 1)}
-    async with _consumer(bootstrap) as consumer:
-        async for records in _scan(consumer, spans, time.monotonic() + seconds):
+    async with reading(bootstrap) as consumer:
+        async for records in scan(consumer, spans, time.monotonic() + seconds):
             for record in records:
                 if record.offset == letter.place.offset:
                     return Body(key=record.key, value=record.value, headers=tuple(record.headers))
@@ -112,16 +110,14 @@ async def redrive(
     wanted = {of[0].place: tuple(of) for of in by_origin.values()}
     done: list[Redriven] = []
     until = time.monotonic() + seconds
-    async with _consumer(bootstrap) as consumer, _producer(bootstrap) as producer:
-        async for records in _scan(consumer, _spans_of(wanted), until):
-            sending = [
-                (of, await _send_back(producer, record, of))
-                for record in records
-                if (of := wanted.pop(_place(record), None)) is not None
-            ]
-            for of, delivery in sending:
-                done.append(await _confirmed(producer, of, delivery))
-                on_done(done[-1])
+    async with reading(bootstrap) as consumer, _producer(bootstrap) as producer:
+        async for records in scan(consumer, _spans_of(wanted), until):
+            going = [(record, of) for record in records if (of := wanted.pop(_place(record), None)) is not None]
+            for first in range(0, len(going), AT_ONCE):
+                sent = [(of, await _send_back(producer, record, of)) for record, of in going[first : first + AT_ONCE]]
+                for each in await asyncio.gather(*(_confirmed(producer, of, delivery) for of, delivery in sent)):
+                    done.append(each)
+                    on_done(each)
     late = Transient("it was not read in time, or is not there any more")
     for of in wanted.values():
         done.append(Redriven(letters=of, error=late))
@@ -194,27 +190,6 @@ async def _producer(bootstrap: str) -> AsyncIterator[AIOKafkaProducer]:
         await producer.stop()
 
 
-@asynccontextmanager
-async def _consumer(bootstrap: str) -> AsyncIterator[AIOKafkaConsumer]:
-    consumer = AIOKafkaConsumer(
-        bootstrap_servers=bootstrap.split(","),
-        group_id=None,
-        enable_auto_commit=False,
-        auto_offset_reset="earliest",
-        fetch_max_bytes=FETCH,
-        fetch_max_wait_ms=POLL,
-        request_timeout_ms=REQUEST_TIMEOUT,
-    )
-    try:
-        async with reaching(bootstrap):
-            await consumer.start()
-        yield consumer
-    except (KafkaError, OSError) as error:
-        raise Transient(f"the broker stopped to answer: {_said(error)}") from error
-    finally:
-        await consumer.stop()
-
-
 async def _spans(consumer: AIOKafkaConsumer, by_name: Mapping[str, str], choice: Choice | None) -> Spans:
     """Return what there is to read; of the partitions that a choice names, where it names any."""
     # All topics are listed, since asking Tansu for a name creates it.
@@ -240,30 +215,3 @@ def _spans_of(places: Mapping[Place, object]) -> Spans:
         first, last = found.get(at, (place.offset, place.offset + 1))
         found[at] = (min(first, place.offset), max(last, place.offset + 1))
     return found
-
-
-async def _scan(
-    consumer: AIOKafkaConsumer, spans: Spans, until: float, *, to_end: bool = False
-) -> AsyncIterator[list[Any]]:
-    """Yield the records of these spans, each partition's in order, until all are read or time is up.
-
-    With `to_end`, beyond the spans as well, up to where the partitions end.
-    """
-    if not spans:
-        return
-    consumer.assign(list(spans))
-    for partition, (first, _) in spans.items():
-        consumer.seek(partition, first)
-    while time.monotonic() < until and not await _is_read(consumer, spans, to_end=to_end):
-        for partition, records in (await consumer.getmany(timeout_ms=POLL)).items():
-            if within := [record for record in records if to_end or record.offset < spans[partition][1]]:
-                yield within
-
-
-async def _is_read(consumer: AIOKafkaConsumer, spans: Spans, *, to_end: bool) -> bool:
-    for partition, (_, end) in spans.items():
-        # What a fetch says of the end is right, where Tansu's answer leaves out all but the first of a batch.
-        last = max(end, consumer.highwater(partition) or 0) if to_end else end
-        if await consumer.position(partition) < last:
-            return False
-    return True

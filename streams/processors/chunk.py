@@ -10,8 +10,8 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
 import msgspec
@@ -54,13 +54,15 @@ class Deps:
 async def handle(change: DocumentChange, deps: Deps) -> Sequence[Outgoing]:
     """Accept a version of the live lane, or move it to the bulk lane where its tenant is over its quota."""
     change = changes.normalised(change)
-    # A deletion costs nothing, and must hold at once.
-    if change.op != "delete" and deps.quotas is not None:
-        tokens = WAY + token_limit.estimate(f"{change.title}\n{change.content}")
-        if not deps.quotas.take(change.tenant, tokens, deps.clock()):
-            deps.counts["moved to bulk"] += 1
-            return [Moved(topic=catalogue.DOCUMENT_CHANGES_BULK, key=_key(change), message=change)]
-    return await _judged(change, deps, catalogue.CHUNKS)
+    if change.op == "delete" or deps.quotas is None:  # a deletion costs nothing, and must hold at once
+        return await _judged(change, deps, catalogue.CHUNKS)
+    if not deps.quotas.allows(change.tenant, deps.clock()):
+        deps.counts["moved to bulk"] += 1
+        return [Moved(topic=catalogue.DOCUMENT_CHANGES_BULK, key=_key(change), message=change)]
+    outputs = await _judged(change, deps, catalogue.CHUNKS)
+    # Afterwards, when it is known what there is to embed; an attempt that a store fails costs nothing.
+    deps.quotas.charge(change.tenant, WAY + sum(map(_tokens, outputs)), deps.clock())
+    return outputs
 
 
 async def handle_bulk(change: DocumentChange, deps: Deps) -> Sequence[Outgoing]:
@@ -138,22 +140,29 @@ async def into(
     return admission, [Outgoing(topic=to, key=key, message=batch) for batch in batches]
 
 
+def _tokens(output: Outgoing) -> int:
+    """Return about how many tokens a message has for the embedder."""
+    batch = output.message
+    return (
+        sum(token_limit.estimate(each.text) for each in batch.chunks if each.embed)
+        if isinstance(batch, ChunkBatch)
+        else 0
+    )
+
+
 def _key(change: DocumentChange) -> bytes:
     return catalogue.document_key(change.tenant, change.source, change.doc_id)
 
 
-@asynccontextmanager
-async def hold(outputs: Sequence[Outgoing], deps: Deps) -> AsyncIterator[Sequence[Outgoing]]:
-    """Hold the document while its version is written to the log; leave that out when a higher one was accepted since.
+def hold(output: Outgoing, deps: Deps) -> AbstractAsyncContextManager[bool] | None:
+    """Hold the document while its version is written to the log, which is left out when a higher one was accepted.
 
     The log is compacted: of two versions that the lanes write at the same time, the higher one must be the last.
     """
-    logged = next((each.message for each in outputs if isinstance(each.message, Document)), None)
-    if logged is None:
-        yield outputs
-        return
-    async with deps.versions.last(logged.change.key, logged.change.version) as last:
-        yield [each for each in outputs if last or not isinstance(each.message, Document)]
+    if not isinstance(output.message, Document):
+        return None
+    change = output.message.change
+    return deps.versions.last(change.key, change.version)
 
 
 def _cut(change: DocumentChange, generation: Generation) -> tuple[Chunk, ...]:

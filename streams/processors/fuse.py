@@ -38,6 +38,7 @@ LEAST_FENCE = 0.1  # seconds, however near the deadline
 LATE = 1.0  # seconds after a deadline from which nobody reads the reply
 MOST_REMEMBERED = 20_000  # tickets
 MOST_PINNED = 50  # passages
+FIND_LIVE: tuple[Leg, ...] = ("fulltext", "qa", "graph")  # they search in what is live, and find nothing else
 MOST_SEARCHES = 8  # of one question, where flips keep overtaking it
 OVERLOADED = ErrorInfo(error_class="overloaded", message="too many questions are open; ask again later")
 
@@ -135,8 +136,9 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
             # What was asked for became searchable while the legs searched: they may have missed it.
             caught_up = bool(expected.min_version) and behind == 0 and expected.behind != 0
             live = await deps.passages.resolve(scope.of(query), wanted, query.terms) if wanted else {}
-            missing = [chunk for chunk in wanted if chunk not in live]
-            if _may_repeat(expected, joined, deps) and (caught_up or await _overtaken(expected, missing, deps)):
+            if _may_repeat(expected, joined, deps) and (
+                caught_up or await _overtaken(expected, results, frozenset(live), deps)
+            ):
                 return _again(expected, behind, deps)
             pinned = await deps.pinned.pinned(scope.of(query), MOST_PINNED) if profile.pinned and query.agent else ()
             lag = (expected.behind or 1) if caught_up else behind
@@ -265,15 +267,21 @@ def _evidence(results: Mapping[Leg, LegResult]) -> list[str]:
 
 def _may_repeat(expected: Expected, joined: float, deps: Deps) -> bool:
     """Tell whether there is time to search again."""
-    spent = joined - expected.prepared
-    return expected.searches < MOST_SEARCHES and deps.clock() + 2 * spent + FENCE_SECONDS / 4 <= expected.query.deadline
+    # It ends when the legs' budget does, and mostly as soon as the last search did.
+    longest = min(2 * (joined - expected.prepared), deps.profiles[expected.query.profile].legs_budget)
+    in_time = deps.clock() + longest + FENCE_SECONDS / 4 <= expected.query.deadline
+    return in_time and expected.searches < MOST_SEARCHES
 
 
-async def _overtaken(expected: Expected, missing: Sequence[str], deps: Deps) -> bool:
+async def _overtaken(expected: Expected, results: Mapping[Leg, LegResult], live: frozenset[str], deps: Deps) -> bool:
     """Tell whether a hit's chunk was replaced while the legs searched, so that its page could be missing.
 
-    Chunks of a version that is not live yet are missing as well, and no reason to search again.
+    The vector legs find chunks of a version that is not live yet as well: those are no reason to search again. What the
+    other legs find was live, and may be part of a coming version once more, where an edit is taken back.
     """
+    if any(hit.chunk_id not in live for leg in FIND_LIVE if leg in results for hit in results[leg].hits):
+        return True
+    missing = [chunk for chunk in _evidence(results) if chunk not in live]
     return bool(missing) and await deps.passages.gone(scope.of(expected.query), missing)
 
 

@@ -70,7 +70,7 @@ class InProcess:
     async def open(cls, settings: Settings, on_message: OnMessage | None = None) -> InProcess:
         """Bring the database up to date, open stores and models; raise ConfigurationError that names the setting."""
         await migrate(need(settings.postgres, names.POSTGRES))
-        resources = Resources(settings)
+        resources = Resources(replace(settings, tenant_quota=0.0))  # nobody else waits
         try:
             deps = {processor.name: await resources.deps(processor) for processor in processors.ALL}
         except BaseException:

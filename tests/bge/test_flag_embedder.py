@@ -161,6 +161,10 @@ async def test_bge_m3_gives_its_librarys_lexical_weights_and_the_same_vectors_in
     assert (await embedder.weigh_passages([]))[0].shape == (0, 16)
     assert np.abs((await embedder.embed_queries(TEXTS)) - rows).max() < 1e-5
     assert embedder.counts["passages"].batches == 1
+    assert isinstance(embedder.bulk, LexicalModel)
+    in_bulk, weighed = await embedder.bulk.weigh_passages(TEXTS)
+    assert np.abs(in_bulk - (await embedder.weigh_passages(TEXTS))[0]).max() < 1e-5
+    assert [each.indices for each in weighed] == [each.indices for each in found]
     await embedder.close()
 
 

@@ -53,6 +53,12 @@ def new_key() -> str:
     return f"answers:test:{uuid.uuid4().hex}"
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a crowded machine take its time."""
+    monkeypatch.setattr(redis_answers, "PATIENCE", 1.0)
+
+
 async def patiently(answers: Answers, key: str) -> bytes | None:
     """Ask until there is an answer: a server may be slow to take its first connection, and is then left alone."""
     deadline = time.monotonic() + 15

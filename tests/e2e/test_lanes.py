@@ -1,4 +1,4 @@
-"""Lanes on the real broker: a first load beside edits and deletions, and a tenant over its quota."""
+"""Lanes on the real broker: a first load beside edits and deletions."""
 
 from __future__ import annotations
 
@@ -46,23 +46,3 @@ async def _loaded(pipeline: Pipeline, load: list[DocumentChange]) -> dict[str, s
 async def _logged(pipeline: Pipeline, tenant: str) -> list[DocumentChange]:
     found = await of_tenant(pipeline, catalogue.DOCUMENTS, tenant)
     return [codec.decode(each.value or b"", Document).change for each in found]
-
-
-async def test_what_a_tenant_publishes_over_its_quota_moves_to_the_bulk_lane_as_it_came(pipeline: Pipeline) -> None:
-    tenant = "t-over-quota"
-    load = [page(f"note-{n}", f"# Note {n}\n\nDesk {n} is free.", tenant=tenant) for n in range(60)]
-    statuses = [each async for each in pipeline.client.publish_many(load, timeout=60)]
-    assert {each.status for each in statuses} == {"searchable"}
-    assert len(statuses) == 60
-    came = await of_tenant(pipeline, catalogue.DOCUMENT_CHANGES, tenant)
-    moved = await of_tenant(pipeline, catalogue.DOCUMENT_CHANGES_BULK, tenant)
-    assert len(came) == 60
-    assert 0 < len(moved) < 60
-    as_it_came = {(each.key, each.value, tuple(each.headers.items())) for each in came}
-    assert {(each.key, each.value, tuple(each.headers.items())) for each in moved} < as_it_came
-    # Each document went one way.
-    lanes = [await of_tenant(pipeline, topic, tenant) for topic in (catalogue.CHUNKS, catalogue.CHUNKS_BULK)]
-    assert (len(lanes[0]), len(lanes[1])) == (60 - len(moved), len(moved))
-    one = page("note-1", "# Note 1\n\nDesk 1 is taken.", tenant="t-within-quota")
-    await pipeline.publish(one)
-    assert await of_tenant(pipeline, catalogue.DOCUMENT_CHANGES_BULK, "t-within-quota") == []

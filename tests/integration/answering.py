@@ -16,7 +16,7 @@ from schemas.queries import QueryRequest
 from schemas.replies import Milliseconds, QueryReply
 from streams import wire
 from streams.gateways.tail import Tail
-from topics.catalogue import DOCUMENT_CHANGES, DOCUMENT_STATUS, QUERIES
+from topics.catalogue import DOCUMENT_CHANGES, DOCUMENT_CHANGES_BULK, DOCUMENT_STATUS, QUERIES
 
 Answer = Callable[["Server", QueryRequest, dict[str, bytes]], Awaitable[None]]
 
@@ -31,7 +31,8 @@ class Server:
         self.changes: list[DocumentChange] = []
         self.asked: list[tuple[QueryRequest, dict[str, bytes]]] = []
         self._kafka = kafka
-        self._tails = (Tail(kafka, QUERIES, self._question), Tail(kafka, DOCUMENT_CHANGES, self._change))
+        lanes = (DOCUMENT_CHANGES, DOCUMENT_CHANGES_BULK)
+        self._tails = (Tail(kafka, QUERIES, self._question), *(Tail(kafka, lane, self._change) for lane in lanes))
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Server:

@@ -1,8 +1,9 @@
-"""One outcome a question by its deadline on real Kafka: with silent legs, without `fuse`, and under overload."""
+"""On real Kafka: one outcome a question by its deadline, with silent legs, without `fuse`, under overload; quotas."""
 
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import os
 import sys
 import time
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from schemas.documents import DocumentChange
 from schemas.replies import QueryReply
 from streams import settings as names
 from streams.adapters.migrations import migrate
@@ -23,9 +25,12 @@ from streams.errors import StoreUnavailable
 from streams.fleet import Fleet
 from streams.gateways.client import Client
 from streams.settings import Settings
+from streams.wire import Record
 from tests.conftest import unavailable
-from tests.pipeline import page
+from tests.pipeline import next_version, page, records
+from topics import catalogue
 from topics.admin import apply
+from topics.topic import Topic
 
 LATE = 1.0  # seconds after a deadline that are allowed here; 0.25 on a quiet machine
 PROFILE = 'name = "three"\nsummary = "three legs"\nlegs = ["dense", "sparse", "fulltext"]\nlegs_budget = 0.8\n'
@@ -132,6 +137,42 @@ async def test_empty_timeout_error_and_skipped_are_told_apart(
         broken, _ = await timed(client, "zebra crossing again", 5.0)
         assert (broken.legs["sparse"].status, broken.legs["fulltext"].status) == ("error", "empty")
         assert broken.reasons == ("dense: no result in time", "sparse: its store is not available")
+
+
+async def test_what_a_tenant_publishes_over_its_quota_moves_to_the_bulk_lane_as_it_came(settings: Settings) -> None:
+    """`chunk` alone, with one token a second: the first document overdraws it for minutes."""
+
+    async def sent(topic: Topic, tenant: str) -> list[Record]:
+        found = await records(settings.kafka or "", topic)
+        return [each for each in found if f'"tenant":"{tenant}"'.encode() in (each.value or b"")]
+
+    async def until(topic: Topic, tenant: str, number: int) -> list[Record]:
+        for _ in range(60):
+            if len(found := await sent(topic, tenant)) >= number:
+                return found
+            await asyncio.sleep(0.1)
+        raise AssertionError(f"{topic.name} has {len(found)} of {number}")
+
+    def desk(number: int, tenant: str) -> DocumentChange:
+        return page(f"desk-{number}", f"# Desk {number}\n\nDesk {number} is free.", tenant=tenant)
+
+    async with running(dataclasses.replace(settings, tenant_quota=1.0), "chunk") as client:
+        await client.publish(desk(0, "much"))
+        await until(catalogue.CHUNKS, "much", 1)
+        for number in range(1, 21):
+            await client.publish(desk(number, "much"))
+        await client.publish(desk(0, "little"))
+        gone = DocumentChange(tenant="much", source="help", doc_id="desk-0", version=next_version(), op="delete")
+        await client.publish(gone)
+        moved = await until(catalogue.DOCUMENT_CHANGES_BULK, "much", 20)
+        await until(catalogue.CHUNKS, "little", 1)
+        await until(catalogue.RECEIPTS, "much", 1)  # the deletion's: it went on at once
+        assert len(await sent(catalogue.CHUNKS, "much")) == 1
+        assert await sent(catalogue.DOCUMENT_CHANGES_BULK, "little") == []
+    came = {(each.key, each.value, *each.headers.items()) for each in await sent(catalogue.DOCUMENT_CHANGES, "much")}
+    as_moved = {(each.key, each.value, *each.headers.items()) for each in moved}
+    assert (len(as_moved), len(came), as_moved < came) == (20, 22, True)
+    assert all(b"traceparent" in str(each.headers).encode() for each in moved)
 
 
 @asynccontextmanager

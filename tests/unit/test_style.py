@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 CODE = ("schemas", "topics", "streams")
-EVERYTHING = (*CODE, "tests", "bench", "demo")
+EVERYTHING = (*CODE, "deploy", "tests", "bench", "demo")
 SAY_NOTHING = {"utils", "util", "helpers", "helper", "manager", "common", "misc"}
 LONGEST = 400  # lines
 

@@ -7,6 +7,7 @@ import pytest
 from streams.cli import dlq_arguments
 from streams.domain.letter_choice import Address, Choice
 from streams.errors import ConfigurationError
+from streams.processors.catalogue import INGEST
 from topics import catalogue
 
 NOW = 1_000_000.0
@@ -56,8 +57,7 @@ def test_a_topic_without_dead_letters_is_named_beside_those_that_have_some(text:
 
 
 def test_what_documents_go_through_may_go_back_and_questions_and_the_log_may_not() -> None:
-    inboxes = {"document-changes", "document-changes.bulk", "chunks", "chunks.bulk"}
-    assert dlq_arguments.redrivable() == inboxes | {"vectors", "entities", "receipts"}
+    assert dlq_arguments.redrivable() == {processor.source.name for processor in INGEST} - {"documents"}
     for topic in catalogue.CONSUMED:
         choice = Choice(addresses=(dlq_arguments.address_of(topic.dead_letters.name),))
         if topic.name in dlq_arguments.redrivable():

@@ -137,9 +137,9 @@ async def test_a_tenant_over_its_quota_is_moved_to_the_bulk_lane_as_it_came_and_
         return list(sent)
 
     async def topics(given: DocumentChange) -> list[str]:
-        return [each.topic for each in await run(given)]
+        return sorted(each.topic for each in await run(given))
 
-    assert await topics(change(1)) == ["documents", "chunks"]
+    assert await topics(change(1)) == ["chunks", "documents"]
     (moved,) = await run(change(2, " As it came:\r\nwith its own spaces. "))
     assert (moved.topic, moved.key, moved.headers) == (
         "document-changes.bulk",
@@ -148,8 +148,16 @@ async def test_a_tenant_over_its_quota_is_moved_to_the_bulk_lane_as_it_came_and_
     )
     assert moved.value == codec.encode(change(2, " As it came:\r\nwith its own spaces. "))
     assert using.counts == {"moved to bulk": 1}
-    assert await topics(change(3, tenant="other")) == ["documents", "chunks"]
+    assert await topics(change(3, tenant="other")) == ["chunks", "documents"]
     assert await topics(change(4, "", op="delete")) == ["documents", "receipts"]
+    # What counts is what there is to embed, and the way; a deletion is free.
+    edited = dataclasses.replace(deps, quotas=Quotas(rate=1.0, burst=1_000.0), clock=lambda: 0.0)
+    assert edited.quotas is not None
+    await chunk.handle(change(1, "x " * 300, tenant="third"), edited)
+    paid = 1_000.0 - edited.quotas._bucket("third", 0.0).level
+    assert paid > chunk.WAY + 300 * 2 / 3
+    await chunk.handle(change(1, "y", op="delete", tenant="third", doc_id="other"), edited)
+    assert 1_000.0 - edited.quotas._bucket("third", 0.0).level == paid
     # It was overtaken meanwhile: on the other lane it is late.
     assert [each.topic.name for each in await chunk.handle_bulk(change(2), using)] == ["document-status"]
 
@@ -180,10 +188,19 @@ async def test_of_two_versions_that_are_logged_at_the_same_time_the_higher_one_i
     await asyncio.gather(*edits)
     assert log == [1, 2]
     # The other way round: accepted, but overtaken before it could be logged.
-    outputs = await chunk.handle_bulk(change(3), deps)
-    await live.run(record(change(4)))
-    async with chunk.hold(outputs, deps) as wanted:
-        assert [each.topic.name for each in wanted] == ["chunks.bulk"]
+    sent: list[str] = []
+
+    async def produced(outgoing: RawOutgoing) -> None:
+        sent.append(outgoing.topic)
+
+    async def overtaken(given: DocumentChange, using: chunk.Deps) -> Any:
+        outputs = await chunk.handle_bulk(given, using)
+        await live.run(record(change(4)))
+        return outputs
+
+    late = dataclasses.replace(chunk.CHUNK_BULK, handle=overtaken)
+    assert await Runner(late, deps, produced).run(record(change(3))) is Outcome.DONE
+    assert (sent, log) == (["chunks.bulk"], [1, 2, 4])
 
 
 @pytest.mark.parametrize(

@@ -273,6 +273,17 @@ async def test_a_search_that_a_flip_overtook_is_made_once_more() -> None:
     assert [each.passage_id for each in reply.passages] == ["new"]
 
 
+async def test_what_was_live_and_belongs_to_a_coming_version_only_is_a_reason_to_search_again() -> None:
+    """An edit that is taken back: its chunks were live, are not, and will be."""
+    for leg in fuse.FIND_LIVE:
+        state = deps(passage("a"), pending=("back",))
+        query = prepared(deadline=time.time() + 5, legs=("dense", leg))
+        messages = (question(query=query), result("dense", "a"), result(leg, "back"))
+        outputs = await asyncio.gather(*(fuse.handle(each, state) for each in messages))
+        sent = [each.message for output in outputs for each in output]
+        assert [type(each).__name__ for each in sent] == ["Expected", "PreparedQuery"], leg
+
+
 async def test_it_is_made_again_for_each_flip_up_to_a_limit_and_not_close_to_the_deadline() -> None:
     legs = (result("dense", "old"), result("sparse"), result("fulltext"))
     state, asked = deps(pending=()), question()

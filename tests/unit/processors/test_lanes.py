@@ -14,8 +14,8 @@ from schemas.documents import DocKey, Document, DocumentChange, DocumentStatus
 from streams.adapters.memory import MemoryStores
 from streams.domain.generation import Generation
 from streams.processor import Processor
+from streams.processors import add_context, chunk, embed, index_text, index_vectors, publish_version
 from streams.processors import catalogue as processors
-from streams.processors import chunk, embed, index_text, index_vectors, publish_version
 from streams.runner import Outcome, Runner
 from streams.wire import RawOutgoing, Record
 from topics import catalogue
@@ -35,6 +35,7 @@ class Bus:
         chunks = chunk.Deps(versions=versions, generation=generation)
         embeds = embed.Deps(embedder=embedder, generation=generation)
         texts = index_text.Deps(texts=self.stores.texts)
+        contexts = add_context.Deps(contexts=self.stores.contexts)
         deps: dict[str, Any] = {
             "chunk": chunks,
             "chunk-bulk": chunks,
@@ -42,6 +43,8 @@ class Bus:
             "embed-bulk": embeds,
             "index-text": texts,
             "index-text-bulk": texts,
+            "add-context": contexts,
+            "add-context-bulk": contexts,
             "index-vectors": index_vectors.Deps(versions=versions, vectors=self.stores.vectors),
             "publish-version": publish_version.Deps(
                 versions=versions, vectors=self.stores.vectors, epochs=self.stores.epochs

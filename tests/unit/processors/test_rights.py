@@ -1,0 +1,35 @@
+"""What each part of rankstream may do on Kafka."""
+
+from __future__ import annotations
+
+import pytest
+
+from streams.processor import Processor
+from streams.processors import catalogue, rights
+from topics import catalogue as topics
+
+
+def granted(found: tuple[rights.Right, ...], operation: str) -> set[tuple[str, str]]:
+    return {(right.kind, right.name) for right in found if operation in right.operations}
+
+
+@pytest.mark.parametrize("processor", catalogue.ALL, ids=lambda processor: processor.name)
+def test_a_processor_reads_its_source_in_its_group_and_writes_its_sinks_and_dead_letters(processor: Processor) -> None:
+    found = rights.of_processor(processor)
+    assert granted(found, "Read") == {("topic", processor.source.name), ("group", processor.group)}
+    assert granted(found, "Write") == {
+        ("topic", topic.name) for topic in (*processor.sinks, processor.source.dead_letters)
+    }
+    # It looks at all topics before it starts, and creates or changes none.
+    assert granted(found, "DescribeConfigs") == {("topic", rights.EVERY)}
+    assert not {"Create", "Alter", "AlterConfigs"} & {each for right in found for each in right.operations}
+
+
+def test_whoever_asks_and_publishes_cannot_read_what_others_ask_and_publish() -> None:
+    found = rights.of_clients()
+    assert granted(found, "Write") == {("topic", topics.QUERIES.name), ("topic", topics.DOCUMENT_CHANGES.name)}
+    assert granted(found, "Read") == {("topic", topics.REPLIES.name), ("topic", topics.DOCUMENT_STATUS.name)}
+
+
+def test_the_operator_reads_and_writes_no_records() -> None:
+    assert granted(rights.of_operator(), "Read") == granted(rights.of_operator(), "Write") == set()
