@@ -30,7 +30,8 @@ class Verdict:
 
     @property
     def holds(self) -> bool:
-        return not any(self.complaints.values())
+        """Whether everything holds that does not depend on how busy the machine is."""
+        return not any(found for name, found in self.complaints.items() if name != "timed")
 
 
 def check(evidence: Evidence) -> Verdict:
@@ -127,7 +128,7 @@ def _shown_stale(of: Evidence, by_version: Mapping[tuple[str, int], Sent]) -> li
 
 
 def one_answer(of: Evidence) -> list[str]:
-    """I3: every question has exactly one outcome, and an answer that finds what is there, unless a fault explains it."""
+    """I3: every question has one outcome, an answer that finds what is there unless a fault explains otherwise."""
     wrong = []
     times = Counter(outcome.id for outcome in of.outcomes)
     asked = {each.id: each for each in of.asked}
@@ -245,14 +246,19 @@ def the_fault_bit(of: Evidence) -> list[str]:
 
 
 def as_promised(of: Evidence) -> list[str]:
-    """What goes beyond the invariants: take-over times, and what the scenario itself looked at."""
+    """What goes beyond the invariants and the scenario itself looked at."""
+    return list(of.own)
+
+
+def in_promised_time(of: Evidence) -> list[str]:
+    """Times that a busy machine does not keep: take-over, and what the scenario measured."""
     bound = of.takeover_bound
     late = [
         f"{name}: taken over after {seconds:.1f} s, more than {bound:.1f} s"
         for name, seconds in of.takeovers.items()
         if bound is not None and seconds > bound
     ]
-    return [*of.own, *late]
+    return [*of.timed, *late]
 
 
 Judge = Callable[[Evidence], list[str]]
@@ -269,13 +275,13 @@ INVARIANTS: Mapping[str, Judge] = {
     "I10": exits_as_expected,
     "bit": the_fault_bit,
     "own": as_promised,
+    "timed": in_promised_time,
 }
 
 
 def figures(of: Evidence) -> dict[str, float]:
     """Return what the report prints."""
     repeats = Counter((each.doc, each.version) for each in of.receipts)
-    flags = [line for line in degraded_if_faulted(of)]
     return {
         "documents": len(of.sent),
         "questions": len(of.asked),
@@ -283,7 +289,7 @@ def figures(of: Evidence) -> dict[str, float]:
         "duplicates": sum(times - 1 for times in repeats.values()),
         "errors": sum(outcome.error is not None for outcome in of.outcomes),
         "degraded": sum(outcome.degraded for outcome in of.outcomes),
-        "degraded wrongly": len(flags),
+        "degraded wrongly": len(degraded_if_faulted(of)),
         "worst overrun": max((over for over, _ in _overruns(of)), default=0.0),
         "take-over": max(of.takeovers.values(), default=0.0),
         "dead letters": len(of.letters),

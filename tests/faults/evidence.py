@@ -158,3 +158,4 @@ class Evidence:
     takeovers: Mapping[str, float] = field(default_factory=dict)  # seconds, the worst by process
     takeover_bound: float | None = None
     own: tuple[str, ...] = ()  # what a scenario itself found wrong
+    timed: tuple[str, ...] = ()  # promised times that were not kept

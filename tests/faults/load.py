@@ -6,7 +6,7 @@ import asyncio
 import random
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 
 import msgspec
 
@@ -25,6 +25,9 @@ DOCUMENTS = 60  # pages of a scenario's tenant
 MOST_SECTIONS = 3
 PATIENCE = 5.0  # seconds of a question
 PROFILE = "faults"
+
+
+Repeat = Callable[[Asked, str], Awaitable[None]]
 
 
 class Page:
@@ -75,7 +78,6 @@ class Load:
         self.generation = generation
         self.outcomes: list[Outcome] = []
         self.receipts: list[Receipt] = []
-        self.late_profile = PROFILE
         self.stalls: list[tuple[float, float]] = []  # when the client was held up, and for how long
         names: set[str] = set()
         while len(names) < DOCUMENTS:
@@ -86,6 +88,7 @@ class Load:
         self._tasks: set[asyncio.Task[None]] = set()
         self._loops: list[asyncio.Task[None]] = []
         self._asking = 0
+        self._watching: asyncio.Task[None] | None = None
 
     @property
     def in_flight(self) -> int:
@@ -118,22 +121,29 @@ class Load:
         if not superseded and status.version >= self._open.get(status.doc_id, status.version + 1):
             del self._open[status.doc_id]
 
-    def start(self, documents: float, asked: float) -> None:
-        """Begin, at so many a second."""
+    def start(self, documents: float, asked: float, *, watch: bool = True) -> None:
+        """Begin, at so many a second, or add so many to what runs."""
         self._loops += [
             asyncio.create_task(self._every(documents, self.edit)),
             asyncio.create_task(self._every(asked, self.ask)),
-            asyncio.create_task(self._watch()),
         ]
+        if watch:
+            self._watching = asyncio.create_task(self._watch())
 
-    async def stop(self) -> None:
-        """Send no more, and wait for what was asked."""
+    async def calm(self) -> None:
+        """Send no more."""
         for loop in self._loops:
             loop.cancel()
         await asyncio.gather(*self._loops, return_exceptions=True)
         self._loops.clear()
+
+    async def stop(self) -> None:
+        """Send no more, and wait for what was asked."""
+        await self.calm()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=30.0)
+        if self._watching is not None:
+            self._watching.cancel()
 
     async def _every(self, rate: float, act: object) -> None:
         if rate <= 0:
@@ -195,22 +205,24 @@ class Load:
             return  # it may be there or not: the ledger says so
         self.ledger.delivered(self.tenant, change.doc_id, change.version)
 
-    async def ask(self, *, patience: float = PATIENCE, profile: str = PROFILE) -> None:
-        """Ask about a page and note what came of it."""
+    async def ask(self, *, patience: float = PATIENCE, repeat: Repeat | None = None) -> None:
+        """Ask about a page and note what came of it; `repeat` sends the question's record again."""
         doc = self.rng.choice(sorted(self._live) or [page.name for page in self.pages])
-        text = f"What does the {doc} handbook say?"
-        cache = self.rng.random() < 0.25
+        text = f"What is {doc}?"
+        cache = repeat is None and self.rng.random() < 0.25
         at = time.time()
         question = Asked(id=questions.new_id(at), doc=doc, at=at, deadline=at + patience)
         self.ledger.will_ask(self.tenant, question, text)
         self._asking += 1
+        if repeat is not None:
+            self.go(repeat(question, text))
         try:
             reply = await self.client.ask(
                 text,
                 tenant=self.tenant,
                 query_id=question.id,
                 deadline=question.deadline,
-                profile=profile,
+                profile=PROFILE,
                 cache=cache,
             )
         except RankstreamError as error:

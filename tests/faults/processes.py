@@ -14,26 +14,27 @@ from pathlib import Path
 import psutil
 
 from streams.embedded.processes import Child, spawn
-from tests.faults.evidence import Exit, Size
+from tests.faults.evidence import LEGS, Exit, Size
 
 ROOT = Path(__file__).parents[2]
 READY = 120.0  # seconds; the machine may be busy with other things
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "chunk": ("chunk",),
-    "embed": ("embed",),
-    "index-vectors": ("index-vectors",),
-    "index-text": ("index-text",),
+    "embed": ("embed", "extract", "index-graph"),
+    "writers": ("index-vectors", "index-text"),
     "publish-version": ("publish-version",),
-    "graph": ("extract", "index-graph"),
     "prepare": ("prepare",),
     "legs-vectors": ("retrieve-dense", "retrieve-sparse"),
     "legs-text": ("retrieve-fulltext", "retrieve-qa", "retrieve-graph"),
     "fuse": ("fuse", "rerank"),
 }
-# What may be seen of a group that is away: which legs are flagged, and whether questions may end in an error.
+# What may be seen of a group that is away: which legs are flagged, and whether questions may end in an error. While
+# `prepare` or `fuse` is away the legs' time runs out as well.
 FLAGGED: Mapping[str, frozenset[str]] = {
     "legs-vectors": frozenset({"dense", "sparse"}),
     "legs-text": frozenset({"fulltext", "qa", "graph"}),
+    "prepare": frozenset(LEGS),
+    "fuse": frozenset(LEGS),
 }
 ANSWERING = frozenset({"prepare", "fuse"})
 
@@ -85,7 +86,7 @@ class Process:
         self.expected_away = False
 
     async def ready(self, within: float = READY) -> float:
-        """Return when it has its partitions (seconds since the epoch); raise RuntimeError when it does not get there."""
+        """Return when it has its partitions (seconds since the epoch); raise RuntimeError when it never has."""
         until = time.monotonic() + within
         while time.monotonic() < until:
             if "running: " in self.said():

@@ -26,11 +26,12 @@ from tests.faults import embedder, stores
 from tests.faults.embedder import Provider
 from tests.faults.evidence import Evidence, Exit, Fault
 from tests.faults.ledger import Ledger
-from tests.faults.load import Load
+from tests.faults.load import Load, Page
 from tests.faults.processes import ANSWERING, FLAGGED, GROUPS, Process, grown
 from tests.faults.proxy import Proxy
+from tests.faults.waiting import until
 from topics.admin import apply
-from topics.catalogue import DEAD_LETTERS, DOCUMENT_STATUS
+from topics.catalogue import DEAD_LETTERS, DOCUMENT_CHANGES, DOCUMENT_STATUS, document_key
 from topics.topic import LARGEST_RECORD
 
 log = logging.getLogger(__name__)
@@ -86,8 +87,9 @@ class System:
         self.faults: list[Fault] = []
         self.takeovers: dict[str, float] = {}
         self.own: list[str] = []
+        self.timed: list[str] = []
         self.planted = 0
-        self.flat: set[str] | None = None  # None: all processes are measured
+        self.rates = (2.0, 1.0)  # documents and questions a second
         self.environment: dict[str, str] = {}
         self._receipts = Tail(self.kafka, DOCUMENT_STATUS, self._receipt)
         self._watching: asyncio.Task[None] | None = None
@@ -184,10 +186,7 @@ class System:
     ) -> AsyncIterator[None]:
         """Note that something is broken inside the block; it begins once something is in flight."""
         assert self.load is not None
-        for _ in range(100):
-            if self.load.in_flight:
-                break
-            await asyncio.sleep(0.05)
+        await until(lambda: self.load.in_flight > 0, 5.0)  # type: ignore[union-attr]
         in_flight, begin = self.load.in_flight, time.time()
         row = self.ledger.fault(self.load.tenant, what, in_flight)
         try:
@@ -227,7 +226,7 @@ class System:
     async def begin(self, load: Load) -> None:
         """Begin a scenario: nothing of an earlier one counts."""
         self.load = load
-        self.faults, self.takeovers, self.own, self.planted, self.flat = [], {}, [], 0, None
+        self.faults, self.takeovers, self.own, self.timed, self.planted = [], {}, [], [], 0
         for process in [*self.processes.values(), *self.extra]:
             process.exits.clear()
         self.extra = []
@@ -246,24 +245,22 @@ class System:
         load = self.load
         assert load is not None
         await load.stop()
-        until = time.monotonic() + seconds
+        begun = time.monotonic()
         producer = AIOKafkaProducer(bootstrap_servers=self.kafka, acks="all", max_request_size=LARGEST_RECORD)
         await producer.start()
         try:
             barriers = await self._barriers(producer)
         finally:
             await producer.stop()
-        while time.monotonic() < until and any(doc in load.waiting for doc in barriers):
-            await asyncio.sleep(0.1)
-        through = not any(doc in load.waiting for doc in barriers)
-        while time.monotonic() < until and (load.waiting or any((await self.lag()).values())):
+        through = await until(lambda: not any(doc in load.waiting for doc in barriers), seconds, pause=0.1)
+        for _ in range(round(seconds)):
+            behind = sum((await self.lag()).values())
+            if not (load.waiting or behind) or time.monotonic() - begun > seconds:
+                break
             await asyncio.sleep(0.5)
         return through
 
     async def _barriers(self, producer: AIOKafkaProducer) -> list[str]:
-        from tests.faults.load import Page
-        from topics.catalogue import DOCUMENT_CHANGES, document_key
-
         load = self.load
         assert load is not None
         names = []
@@ -299,7 +296,6 @@ class System:
         points = await stores.qdrant(at.qdrant, f"rankstream-{GENERATION}", load.tenant)
         everyone = [*self.processes.values(), *self.extra]
         sizes = {name: process.size() for name, process in self.processes.items() if process.alive}
-        flat = [size for size in grown(self._sizes, sizes) if self.flat is None or size.process in self.flat]
         return Evidence(
             sent=self.ledger.sent(load.tenant),
             receipts=tuple(load.receipts),
@@ -313,13 +309,14 @@ class System:
             outcomes=tuple(load.outcomes),
             faults=tuple(self.faults),
             exits=tuple(exit for process in everyone for exit in process.exits) + tuple(self._lost()),
-            sizes=tuple(flat),
+            sizes=tuple(grown(self._sizes, sizes)),
             lag=await self.lag(),
             secrets=tuple(self._told()),
             barriers=barriers,
             takeovers=dict(self.takeovers),
             takeover_bound=takeover_bound,
             own=tuple(self.own),
+            timed=tuple(self.timed),
         )
 
     def _lost(self) -> list[Exit]:
