@@ -108,10 +108,7 @@ def no_collection() -> None:
 @named("no-fence")
 def no_fence() -> None:
     """I2: `fuse` believes what it once read instead of checking that it is still live."""
-    from dataclasses import replace
-
     from streams.adapters.passages import PostgresPassages
-    from streams.adapters.qdrant import QdrantVectors
     from streams.domain.versions import LivePassage
 
     honest = PostgresPassages.resolve
@@ -125,10 +122,9 @@ def no_fence() -> None:
         for passage in seen.values():
             if passage.version <= by_doc.get(passage.doc_id, passage).version:
                 by_doc[passage.doc_id] = passage
-        return {chunk: replace(by_doc[passage.doc_id]) for chunk, passage in mine.items()}
+        return {chunk: by_doc[passage.doc_id] for chunk, passage in mine.items()}
 
     PostgresPassages.resolve = remembered  # type: ignore[method-assign, assignment]
-    _ = QdrantVectors
 
 
 @named("lose-replies")
@@ -159,24 +155,23 @@ def no_flag() -> None:
 def false_flag() -> None:
     """I4: an answer says that a leg broke which did not."""
     from streams.domain import reports
-    from streams.processors import legs
 
     reports.reasons = lambda found: ("dense: so it is said",)
-    _ = legs
 
 
 @named("skip-records")
 def skip_records() -> None:
     """I6: one partition is never acknowledged."""
-    _instead = __import__("streams.runner", fromlist=["Runner"]).Runner
-    honest = _instead.run
+    from streams.runner import Runner
+
+    honest = Runner.run
 
     async def run(self: Any, record: Any) -> Any:
         if record.partition == 0:
             await asyncio.Event().wait()
         return await honest(self, record)
 
-    _instead.run = run
+    Runner.run = run  # type: ignore[method-assign]
 
 
 @named("no-guard")
