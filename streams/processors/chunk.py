@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from schemas import codec
 from schemas.chunks import Chunk, ChunkBatch
 from schemas.cloudevents import read_document_change
 from schemas.documents import DocKey, Document, DocumentChange, DocumentStatus, Receipt
@@ -21,6 +22,7 @@ from topics import catalogue
 from topics.topic import Topic
 
 LARGEST_PART = 200_000  # bytes of text a batch
+LOG_OVERHEAD = 65_536  # bytes that a record takes beside its value: key, headers and framing
 MOST_CHUNKS = 96  # a batch, with one embedder; bounds the size of its vectors
 
 
@@ -36,10 +38,12 @@ class Deps:
 async def handle(change: DocumentChange, deps: Deps) -> Sequence[Outgoing]:
     """Accept, repeat, drop or refuse a version; an accepted one goes to the log and, in parts, to the indexes."""
     change = changes.normalised(change)
+    content_hash = identity.content_hash(change)
+    accepted = Document(change=change, content_hash=content_hash)
+    _check_size(accepted)
     detected = language.detect(f"{change.title}\n{change.content}", change.language)
     chunks = _cut(change, deps)
     parts = _parts(chunks, most=max(1, MOST_CHUNKS // len(deps.generation.models)))
-    content_hash = identity.content_hash(change)
     admission = await deps.versions.accept(
         Candidate(
             change=change,
@@ -62,7 +66,7 @@ async def handle(change: DocumentChange, deps: Deps) -> Sequence[Outgoing]:
                 "give a changed document a higher version",
                 field="version",
             )
-    log = Outgoing(topic=catalogue.DOCUMENTS, key=key, message=Document(change=change, content_hash=content_hash))
+    log = Outgoing(topic=catalogue.DOCUMENTS, key=key, message=accepted)
     first = ChunkBatch(
         tenant=change.tenant,
         source=change.source,
@@ -84,6 +88,18 @@ async def handle(change: DocumentChange, deps: Deps) -> Sequence[Outgoing]:
         for number, part in enumerate(parts)
     ]
     return [log, *(Outgoing(topic=catalogue.CHUNKS, key=key, message=batch) for batch in batches)]
+
+
+def _check_size(accepted: Document) -> None:
+    """Raise Invalid for what the log cannot take, before it is accepted: the indexes must not have what the log lacks.
+
+    The inbox took it, but texts grow in their normal form.
+    """
+    size, most = len(codec.encode(accepted)), catalogue.DOCUMENTS.largest_record - LOG_OVERHEAD
+    if size > most:
+        raise Invalid(
+            f"the document has {size:,} bytes in its normal form; the limit is {most:,}: split it", field="content"
+        )
 
 
 def _cut(change: DocumentChange, deps: Deps) -> tuple[Chunk, ...]:

@@ -6,14 +6,19 @@ reaches any provider.
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import hashlib
+import os
 import re
+import sys
+from pathlib import Path
 
 import numpy as np
 from aiohttp import web
 
+from streams.embedded.processes import HOST, Child, accepts, free_port, spawn
+
+ROOT = Path(__file__).parents[2]
 NAME = "bag-of-words"
 DIMENSION = 64
 CONFIG = """
@@ -24,6 +29,7 @@ dimension = {dimension}
 url = "{url}"
 key_env = "{key}"
 batch = 64
+query_timeout = 3.0
 """
 
 
@@ -42,30 +48,31 @@ def vector(text: str) -> list[float]:
 
 
 class Provider:
-    """The server; `delay` makes it slow, seconds."""
+    """The server, in a process of its own: the load must not keep questions waiting for their vectors."""
 
     def __init__(self) -> None:
-        self.delay = 0.0
-        self.url = ""
-        self._runner: web.AppRunner | None = None
+        self.port = free_port()
+        self.url = f"http://{HOST}:{self.port}/v1"
+        self._child: Child | None = None
 
-    async def start(self) -> None:
-        app = web.Application(client_max_size=64 << 20)
-        app.router.add_post("/v1/embeddings", self._embed)
-        self._runner = web.AppRunner(app, access_log=None)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
-        await site.start()
-        port = self._runner.addresses[0][1]
-        self.url = f"http://127.0.0.1:{port}/v1"
+    async def start(self, log: Path) -> None:
+        """Return when it listens."""
+        command = [sys.executable, "-m", "tests.faults.embedder", str(self.port)]
+        self._child = spawn("embedder", command, log=log, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
+        await self._child.ready(lambda: accepts(self.port), within=60)
 
     async def stop(self) -> None:
-        if self._runner is not None:
-            await self._runner.cleanup()
+        if self._child is not None:
+            await self._child.stop(3.0)
 
-    async def _embed(self, request: web.Request) -> web.Response:
-        texts = (await request.json())["input"]
-        if self.delay:
-            await asyncio.sleep(self.delay)
-        data = [{"index": place, "embedding": vector(text)} for place, text in enumerate(texts)]
-        return web.json_response({"data": data})
+
+async def _embed(request: web.Request) -> web.Response:
+    texts = (await request.json())["input"]
+    data = [{"index": place, "embedding": vector(text)} for place, text in enumerate(texts)]
+    return web.json_response({"data": data})
+
+
+if __name__ == "__main__":
+    app = web.Application(client_max_size=64 << 20)
+    app.router.add_post("/v1/embeddings", _embed)
+    web.run_app(app, host=HOST, port=int(sys.argv[1]), print=None, access_log=None)

@@ -108,11 +108,12 @@ async def one(system: System, scenario: Scenario, rates: tuple[float, float], se
     finally:
         for proxy in system.proxies.values():
             proxy.set("pass")
-        system.provider.delay = 0.0
         for process in system.extra:
             await process.stop()
     barriers = await system.quiesce()
-    evidence = await system.evidence(barriers=barriers, takeover_bound=scenario.takeover_bound)
+    evidence = await system.evidence(
+        barriers=barriers, takeover_bound=scenario.takeover_bound, redelivers=scenario.redelivers
+    )
     verdict = check(evidence)
     return Row(
         number=scenario.number,
@@ -138,4 +139,5 @@ def parsed() -> argparse.Namespace:
 
 if __name__ == "__main__":
     logging.basicConfig(level=os.environ.get("FAULTS_LOG", "ERROR"))
+    logging.getLogger("aiokafka").setLevel(logging.CRITICAL)  # a broker that is away is what it is about
     sys.exit(asyncio.run(main(parsed())))

@@ -61,7 +61,7 @@ pinned = true
 passage_chars = 3000
 cut = "sentences"
 budget = 5.0
-legs_budget = 3.0
+legs_budget = 3.5
 """
 
 
@@ -89,6 +89,7 @@ class System:
         self.own: list[str] = []
         self.timed: list[str] = []
         self.planted = 0
+        self.may_grow: set[str] = set()  # processes that were given more than any load gives them
         self.rates = (2.0, 1.0)  # documents and questions a second
         self.environment: dict[str, str] = {}
         self._receipts = Tail(self.kafka, DOCUMENT_STATUS, self._receipt)
@@ -112,7 +113,7 @@ class System:
         await valkey.config_set("requirepass", SECRETS["redis"])
         await valkey.aclose()
         ports = {name: await proxy.start() for name, proxy in self.proxies.items()}
-        await self.provider.start()
+        await self.provider.start(self.folder / "embedder.log")
         models, profiles = self.folder / "models.toml", self.folder / "profiles"
         models.write_text(
             embedder.CONFIG.format(name=embedder.NAME, dimension=embedder.DIMENSION, url=self.provider.url, key=KEY)
@@ -227,6 +228,7 @@ class System:
         """Begin a scenario: nothing of an earlier one counts."""
         self.load = load
         self.faults, self.takeovers, self.own, self.timed, self.planted = [], {}, [], [], 0
+        self.may_grow = set()
         for process in [*self.processes.values(), *self.extra]:
             process.exits.clear()
         self.extra = []
@@ -283,7 +285,9 @@ class System:
             return {"broker": 1}
         return {each.processor: 1 if each.records is None else each.records for each in measured.lags}
 
-    async def evidence(self, *, barriers: bool, takeover_bound: float | None = None) -> Evidence:
+    async def evidence(
+        self, *, barriers: bool, takeover_bound: float | None = None, redelivers: bool = False
+    ) -> Evidence:
         """Gather everything about the scenario."""
         load = self.load
         assert load is not None
@@ -309,12 +313,13 @@ class System:
             outcomes=tuple(load.outcomes),
             faults=tuple(self.faults),
             exits=tuple(exit for process in everyone for exit in process.exits) + tuple(self._lost()),
-            sizes=tuple(grown(self._sizes, sizes)),
+            sizes=tuple(size for size in grown(self._sizes, sizes) if size.process not in self.may_grow),
             lag=await self.lag(),
             secrets=tuple(self._told()),
             barriers=barriers,
             takeovers=dict(self.takeovers),
             takeover_bound=takeover_bound,
+            redelivers=redelivers,
             own=tuple(self.own),
             timed=tuple(self.timed),
         )

@@ -175,6 +175,9 @@ HARMLESS = {
     "a version that the broker never confirmed": replace(
         GOOD, sent=(*GOOD.sent, replace(V2, version=3, delivered=False), replace(V1, doc="new", delivered=False))
     ),
+    "a dead letter that a crash repeats": replace(
+        GOOD, planted=1, redelivers=True, letters=(letter(planted=True),) * 2
+    ),
     "a repeated receipt": replace(GOOD, receipts=(*GOOD.receipts, GOOD.receipts[-1])),
     "a faulted leg that is flagged": during(degraded=True, legs=LEGS | {"dense": "error", "sparse": "timeout"}),
     "a kept answer in a fault": replace(
