@@ -209,3 +209,10 @@ def test_a_late_take_over_on_a_busy_machine_is_told_and_not_judged() -> None:
     verdict = check(replace(GOOD, takeovers={"chunk": 13.0}, takeover_bound=12.0))
     assert verdict.holds
     assert verdict.figures["take-over"] == 13.0
+
+
+def test_the_time_until_an_edit_is_searchable_is_that_of_its_first_receipt() -> None:
+    repeated = replace(GOOD.receipts[2], at=90.0)
+    figures = check(replace(GOOD, receipts=(*GOOD.receipts, repeated))).figures
+    assert (figures["searchable p50"], figures["searchable p95"]) == (21.0 - 20.0, 21.0 - 20.0)
+    assert figures["duplicates"] == 1
