@@ -51,22 +51,26 @@ async def rolling(system: System, rng: random.Random, cut: bool) -> None:
     """2: every process is replaced by a new one, which starts first; messages of old and new senders meanwhile."""
     sending = asyncio.create_task(_mixed(system))
     try:
-        for name, old in list(system.processes.items()):
-            new = system.process(name, old.processors)
-            system.extra.append(old)
-            async with system.fault(
-                f"{name} replaced", legs=FLAGGED.get(name, ()), answers=name in ANSWERING, settle=3.0
-            ):
-                old.expected_away = True  # from here on the new one is watched
-                new.start()
-                await new.ready()
-                system.processes[name] = new
-                took = await old.terminate(EXIT)
-            print(f"    {name}: ended {took:.1f} s after SIGTERM")
+        names = list(system.processes)
+        for pair in zip(names[::2], names[1::2], strict=True):
+            await asyncio.gather(*(_replaced(system, name) for name in pair))
         await asyncio.sleep(2.0)
     finally:
         sending.cancel()
         await asyncio.gather(sending, return_exceptions=True)
+
+
+async def _replaced(system: System, name: str) -> None:
+    old = system.processes[name]
+    new = system.process(name, old.processors)
+    system.extra.append(old)
+    async with system.fault(f"{name} replaced", legs=FLAGGED.get(name, ()), answers=name in ANSWERING, settle=3.0):
+        old.expected_away = True  # from here on the new one is watched
+        new.start()
+        await new.ready()
+        system.processes[name] = new
+        took = await old.terminate(EXIT)
+    print(f"    {name}: ended {took:.1f} s after SIGTERM")
 
 
 async def _mixed(system: System) -> None:

@@ -34,6 +34,7 @@ async def main(arguments: argparse.Namespace) -> int:
     print(f"seed {seed}", flush=True)
     began = time.monotonic()
     rows: list[Row] = []
+    text = ""
     with tempfile.TemporaryDirectory(prefix="rankstream-faults-", ignore_cleanup_errors=True) as made:
         folder = Path(arguments.keep or made)
         async with running(folder, seed) as system:
@@ -43,11 +44,16 @@ async def main(arguments: argparse.Namespace) -> int:
             for scenario in wanted:
                 rows.append(await one(system, scenario, rates, seed, cut=arguments.cut))
                 print(report.line(rows[-1]), flush=True)
-    minutes = (time.monotonic() - began) / 60
-    text = report.written(rows, seed=seed, rates=rates, target=TARGET, minutes=minutes, cut=arguments.cut)
-    if arguments.report:
-        arguments.report.write(text)
-    print(text if not arguments.report else f"report written, {minutes:.1f} minutes", flush=True)
+                minutes = (time.monotonic() - began) / 60
+                text = report.written(rows, seed=seed, rates=rates, target=TARGET, minutes=minutes, cut=arguments.cut)
+                if arguments.report:  # after each: a run that is cut short has said what it knows
+                    arguments.report.seek(0)
+                    arguments.report.truncate()
+                    arguments.report.write(text)
+                    arguments.report.flush()
+    if not arguments.report:
+        print(text, flush=True)
+    print(f"{(time.monotonic() - began) / 60:.1f} minutes", flush=True)
     return 0 if all(row.holds for row in rows) else 1
 
 
