@@ -7,6 +7,7 @@ import os
 import random
 import signal
 import time
+from collections import Counter
 
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError
@@ -15,6 +16,7 @@ from schemas import codec
 from schemas.documents import DocumentChange
 from streams import wire
 from streams.gateways import questions
+from streams.processors import catalogue
 from tests.faults import stores
 from tests.faults.evidence import LEGS, Asked
 from tests.faults.load import PROFILE, Page
@@ -51,7 +53,7 @@ async def poison(system: System, rng: random.Random, cut: bool) -> None:
     assert load is not None
     producer = AIOKafkaProducer(bootstrap_servers=system.kafka, acks="all")
     await producer.start()
-    readers = {"prepared": 5}  # every leg has its group
+    readers = Counter(processor.source.name for processor in catalogue.ALL)  # each in a group of its own
     worst = 0.0
     headers = [(PLANTED, b"1")]
     try:
@@ -61,7 +63,7 @@ async def poison(system: System, rng: random.Random, cut: bool) -> None:
                     await producer.send_and_wait(
                         topic.name, value, key=b"poison", headers=headers, partition=rng.randrange(topic.partitions)
                     )
-                    system.planted += readers.get(topic.name, 1)
+                    system.planted += readers[topic.name]
         for number, value in enumerate(POISON.values()):
             if cut and number % 4:
                 continue

@@ -52,8 +52,8 @@ async def rolling(system: System, rng: random.Random, cut: bool) -> None:
     sending = asyncio.create_task(_mixed(system))
     try:
         names = list(system.processes)
-        for pair in zip(names[::2], names[1::2], strict=True):
-            await asyncio.gather(*(_replaced(system, name) for name in pair))
+        for place in range(0, len(names), 2):
+            await asyncio.gather(*(_replaced(system, name) for name in names[place : place + 2]))
         await asyncio.sleep(2.0)
     finally:
         sending.cancel()

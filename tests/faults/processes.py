@@ -14,11 +14,12 @@ from pathlib import Path
 import psutil
 
 from streams.embedded.processes import Child, spawn
+from streams.processors import catalogue
 from tests.faults.evidence import LEGS, Exit, Size
 
 ROOT = Path(__file__).parents[2]
 READY = 120.0  # seconds; the machine may be busy with other things
-GROUPS: Mapping[str, tuple[str, ...]] = {
+GROUPS: dict[str, tuple[str, ...]] = {
     "chunk": ("chunk",),
     "embed": ("embed", "extract", "index-graph"),
     "writers": ("index-vectors", "index-text"),
@@ -28,6 +29,10 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "legs-text": ("retrieve-fulltext", "retrieve-qa", "retrieve-graph"),
     "fuse": ("fuse", "rerank"),
 }
+# What else there is has a process to itself.
+_placed = {name for members in GROUPS.values() for name in members}
+if rest := tuple(processor.name for processor in catalogue.ALL if processor.name not in _placed):
+    GROUPS["others"] = rest
 # What may be seen of a group that is away: which legs are flagged, and whether questions may end in an error. While
 # `prepare` or `fuse` is away the legs' time runs out as well.
 FLAGGED: Mapping[str, frozenset[str]] = {
