@@ -97,6 +97,7 @@ class Outcome:
     legs: Mapping[str, str] = field(default_factory=dict)  # status by leg
     cached: bool = False
     passages: tuple[Shown, ...] = ()
+    crowded: bool = False  # far more processes wanted to run than there are cores: who is late is late for that
     stall: float = 0.0  # seconds for which the client itself was held up while it waited
 
 

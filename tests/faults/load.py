@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import re
 import time
@@ -25,6 +26,7 @@ DOCUMENTS = 60  # pages of a scenario's tenant
 MOST_SECTIONS = 3
 PATIENCE = 5.0  # seconds of a question
 PROFILE = "faults"
+CROWDED = 4.0  # processes that want to run, a core
 
 
 Repeat = Callable[[Asked, str], Awaitable[None]]
@@ -249,5 +251,6 @@ def outcome_of(reply: QueryReply, question: Asked, stalls: Iterable[tuple[float,
             Shown(doc=each.doc_id, version=each.version, facts=frozenset(FACT.findall(each.text.lower())))
             for each in reply.passages
         ),
+        crowded=os.getloadavg()[0] > CROWDED * (os.cpu_count() or 1),
         stall=sum(halt for at, halt in stalls if question.at <= at <= now + 0.1),
     )

@@ -137,7 +137,7 @@ BREACHES = {
         replace(GOOD, applied=(*GOOD.applied, Applied(doc="page", version=1))),
     ),
     "memory": ("I8", replace(GOOD, sizes=(Size(process="p", rss=(1, 50_000_002), fds=(1, 1), tasks=(1, 1)),))),
-    "descriptors": ("I8", replace(GOOD, sizes=(Size(process="p", rss=(1, 1), fds=(10, 35), tasks=(1, 1)),))),
+    "descriptors": ("I8", replace(GOOD, sizes=(Size(process="p", rss=(1, 1), fds=(10, 75), tasks=(1, 1)),))),
     "tasks": ("I8", replace(GOOD, sizes=(Size(process="p", rss=(1, 1), fds=(1, 1), tasks=(1, 66)),))),
     "a secret": ("I9", replace(GOOD, secrets=("chunk.log (postgres)",))),
     "another exit code": ("I10", replace(GOOD, exits=(Exit(process="p", code=1, expected=(0,)),))),
@@ -160,6 +160,19 @@ def test_a_breach_is_seen_by_the_judge_of_its_invariant_alone(invariant: str, ev
 
 def test_every_judge_has_a_breach() -> None:
     assert {invariant for invariant, _ in BREACHES.values()} == set(INVARIANTS)
+
+
+SLOW_LEG = replace(ANSWER, degraded=True, legs=LEGS | {"dense": "timeout"})
+
+
+def test_a_crowded_machine_explains_what_came_too_late_and_nothing_else() -> None:
+    late = replace(GOOD, outcomes=(replace(SLOW_LEG, crowded=True),))
+    silent = replace(GOOD, outcomes=(replace(ANSWER, error="no reply", passages=(), legs={}, crowded=True),))
+    assert broken(late) == broken(silent) == {"timed"}
+    assert check(late).holds
+    failed = replace(SLOW_LEG, legs=LEGS | {"dense": "error"}, crowded=True)
+    assert broken(replace(GOOD, outcomes=(failed,))) == {"I4"}
+    assert broken(replace(GOOD, outcomes=(replace(ANSWER, error="internal", crowded=True),))) == {"I3"}
 
 
 HARMLESS = {
@@ -191,6 +204,11 @@ HARMLESS = {
         GOOD,
         sent=(*GOOD.sent, replace(V2, version=3, at=30.1, delivered=False)),
         outcomes=(replace(ANSWER, passages=(replace(SHOWN, version=3),)),),
+    ),
+    "a page that two versions overtook while it was searched": replace(
+        GOOD,
+        receipts=(*GOOD.receipts, *(replace(GOOD.receipts[2], at=at) for at in (30.2, 30.3))),
+        outcomes=(replace(ANSWER, passages=()),),
     ),
     "a page that is being deleted": replace(
         GOOD,
