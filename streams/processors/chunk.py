@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from schemas import codec
 from schemas.chunks import Chunk, ChunkBatch
 from schemas.cloudevents import read_document_change
 from schemas.documents import DocKey, Document, DocumentChange, DocumentStatus, Receipt
@@ -32,6 +33,7 @@ from topics.topic import Topic
 
 LARGEST_PART = 200_000  # bytes of text a batch
 WAY = 200  # tokens that a document costs beside its text: what its way through all processors takes
+LOG_OVERHEAD = 65_536  # bytes that a record takes beside its value: key, headers and framing
 MOST_CHUNKS = 96  # a batch, with one embedder; bounds the size of its vectors
 
 
@@ -68,10 +70,12 @@ async def handle_bulk(change: DocumentChange, deps: Deps) -> Sequence[Outgoing]:
 
 async def _judged(change: DocumentChange, deps: Deps, lane: Topic) -> Sequence[Outgoing]:
     """Accept, repeat, drop or refuse a version; an accepted one goes to the log and, in parts, to the indexes."""
+    content_hash = identity.content_hash(change)
+    accepted = Document(change=change, content_hash=content_hash)
+    _check_size(accepted)
     detected = language.detect(f"{change.title}\n{change.content}", change.language)
     chunks = _cut(change, deps)
     parts = _parts(chunks, most=max(1, MOST_CHUNKS // (len(deps.generation.models) + len(deps.generation.lexical))))
-    content_hash = identity.content_hash(change)
     admission = await deps.versions.accept(
         Candidate(
             change=change,
@@ -94,7 +98,7 @@ async def _judged(change: DocumentChange, deps: Deps, lane: Topic) -> Sequence[O
                 "give a changed document a higher version",
                 field="version",
             )
-    log = Outgoing(topic=catalogue.DOCUMENTS, key=key, message=Document(change=change, content_hash=content_hash))
+    log = Outgoing(topic=catalogue.DOCUMENTS, key=key, message=accepted)
     first = ChunkBatch(
         tenant=change.tenant,
         source=change.source,
@@ -141,6 +145,18 @@ def hold(output: Outgoing, deps: Deps) -> AbstractAsyncContextManager[bool] | No
         return None
     change = output.message.change
     return deps.versions.last(change.key, change.version, deps.generation.id)
+
+
+def _check_size(accepted: Document) -> None:
+    """Raise Invalid for what the log cannot take, before it is accepted: the indexes must not have what the log lacks.
+
+    The inbox took it, but texts grow in their normal form.
+    """
+    size, most = len(codec.encode(accepted)), catalogue.DOCUMENTS.largest_record - LOG_OVERHEAD
+    if size > most:
+        raise Invalid(
+            f"the document has {size:,} bytes in its normal form; the limit is {most:,}: split it", field="content"
+        )
 
 
 def _cut(change: DocumentChange, deps: Deps) -> tuple[Chunk, ...]:
