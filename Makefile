@@ -51,6 +51,11 @@ tools: .venv/.ready ## fetch what checks the compose and Kubernetes files (needs
 bench: .venv/.ready ## speed and memory, as ratios inside one run
 	@$(BIN)/python -m bench.run $(ARGS)
 
+.PHONY: faults
+faults: .venv/.ready ## the fault matrix on real servers, about 25 minutes (CUT=1: about 5), into tests/faults/REPORT.md
+	@$(BIN)/python -m tests.faults.run $(if $(CUT),--cut,--report tests/faults/REPORT.md) $(ARGS)
+	@$(if $(CUT),true,$(BIN)/python -m pytest tests/faults -q)
+
 .PHONY: clean
 clean: ## remove the environments and the data of the embedded servers
 	rm -rf .venv .venv-bge .rankstream .tools

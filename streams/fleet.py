@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
+from streams import committed_offsets
 from streams.app import Worker
 from streams.bootstrap import Resources
 from streams.domain.vitals import Vitals
@@ -25,6 +26,7 @@ class Fleet:
     """The processors of this process. A worker that cannot go on ends the fleet: `failed` says why."""
 
     def __init__(self, settings: Settings, names: Sequence[str] | None = None) -> None:
+        committed_offsets.mend()
         self._settings = settings
         self._processors = chosen(names)
         self._resources = Resources(settings)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from schemas import codec
 from schemas.chunks import Chunk, ChunkBatch
 from schemas.cloudevents import read_document_change
 from schemas.documents import DocKey, Document, DocumentChange, DocumentStatus, Receipt
@@ -32,6 +33,7 @@ from topics.topic import Topic
 
 LARGEST_PART = 200_000  # bytes of text a batch
 WAY = 200  # tokens that a document costs beside its text: what its way through all processors takes
+LOG_OVERHEAD = 65_536  # bytes that a record takes beside its value: key, headers and framing
 MOST_CHUNKS = 96  # a batch, with one embedder; bounds the size of its vectors
 
 
@@ -76,6 +78,7 @@ async def _judged(change: DocumentChange, deps: Deps, lane: Topic) -> Sequence[O
     The live generation decides; the others that are active take what it took, each cut and judged for itself.
     """
     document = Document(change=change, content_hash=identity.content_hash(change))
+    _check_size(document)
     live, *others = await deps.active()
     admission, sent = await into(live, document, deps.versions, to=lane)
     key = _key(change)
@@ -163,6 +166,18 @@ def hold(output: Outgoing, deps: Deps) -> AbstractAsyncContextManager[bool] | No
         return None
     change = output.message.change
     return deps.versions.last(change.key, change.version)
+
+
+def _check_size(accepted: Document) -> None:
+    """Raise Invalid for what the log cannot take, before it is accepted: the indexes must not have what the log lacks.
+
+    The inbox took it, but texts grow in their normal form.
+    """
+    size, most = len(codec.encode(accepted)), catalogue.DOCUMENTS.largest_record - LOG_OVERHEAD
+    if size > most:
+        raise Invalid(
+            f"the document has {size:,} bytes in its normal form; the limit is {most:,}: split it", field="content"
+        )
 
 
 def _cut(change: DocumentChange, generation: Generation) -> tuple[Chunk, ...]:

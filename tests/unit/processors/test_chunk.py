@@ -227,3 +227,12 @@ async def test_a_source_is_told_of_its_bad_event_as_far_as_it_says_whose_it_is(
         status = codec.decode(sent[1].value or b"", DocumentStatus)
         assert (status.status, status.version) == ("failed", 4)
         assert "agents[0]" in (status.reason or "")
+
+
+async def test_what_the_log_cannot_take_is_refused_before_it_is_accepted(deps: chunk.Deps) -> None:
+    # Four bytes each; twelve in their composed form.
+    grows = chr(0x1D160) * 700_000
+    with pytest.raises(Invalid, match="content: the document has 8,4"):
+        await chunk.handle(change(1, grows), deps)
+    # Nothing of it was accepted: the same version may come with other content.
+    assert any(isinstance(each, Document) for each in await messages(deps, change(1, "short")))

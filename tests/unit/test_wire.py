@@ -1,0 +1,38 @@
+"""Reply addresses in headers: what is written is read again, and no bytes break the reading."""
+
+from __future__ import annotations
+
+import base64
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas.queries import ReplyTo
+from streams import wire
+
+headers = st.dictionaries(
+    st.sampled_from([wire.CORRELATION_ID, wire.REPLY_TOPIC, wire.REPLY_PARTITION, "traceparent"]),
+    st.binary(max_size=12),
+)
+
+
+@given(st.text(min_size=1, max_size=20), st.none() | st.integers(0, 2**32 - 1), st.binary(max_size=40))
+def test_an_address_survives_its_headers(topic: str, partition: int | None, correlation: bytes) -> None:
+    given_headers = {wire.REPLY_TOPIC: topic.encode("utf-8", "replace"), wire.CORRELATION_ID: correlation}
+    if partition is not None:
+        given_headers[wire.REPLY_PARTITION] = partition.to_bytes(4, "big")
+    address = wire.reply_address(given_headers)
+    assert address == ReplyTo(
+        topic=topic.encode("utf-8", "replace").decode(),
+        partition=partition,
+        correlation_id=base64.b64encode(correlation).decode(),
+    )
+    assert wire.reply_headers(address)[wire.CORRELATION_ID] == correlation
+
+
+@given(headers)
+def test_no_headers_break_the_reading_of_an_address(given_headers: dict[str, bytes]) -> None:
+    address = wire.reply_address(given_headers)
+    partition = given_headers.get(wire.REPLY_PARTITION)
+    usable = bool(given_headers.get(wire.REPLY_TOPIC)) and (partition is None or len(partition) == 4)
+    assert (address is not None) == usable
