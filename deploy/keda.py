@@ -25,8 +25,8 @@ DOWN = {"stabilizationWindowSeconds": 600, "policies": [{"type": "Pods", "value"
 
 
 def files(processors: Sequence[Processor]) -> dict[str, bytes]:
-    """Return the file of all scaled objects."""
-    return {FILE: text(_scaled(processor) for processor in processors)}
+    """Return the file of all scaled objects; what reads in a group for each generation has no lag of its own."""
+    return {FILE: text(_scaled(processor) for processor in processors if not processor.per_generation)}
 
 
 def _scaled(processor: Processor) -> Manifest:

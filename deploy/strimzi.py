@@ -53,6 +53,6 @@ def _user(name: str, granted: Iterable[Right]) -> Manifest:
 
 def _acl(right: Right) -> Manifest:
     return {
-        "resource": {"type": right.kind, "name": right.name, "patternType": "literal"},
+        "resource": {"type": right.kind, "name": right.name, "patternType": "prefix" if right.begins else "literal"},
         "operations": list(right.operations),
     }

@@ -30,12 +30,10 @@ from streams.adapters.text_index import PostgresTextIndex
 from streams.adapters.versions import PostgresVersions
 from streams.domain import chunking
 from streams.domain.generation import Generation, named
-from streams.domain.quota import Quotas
 from streams.ports import Embedder, Reranker
 from streams.processor import Processor
 from streams.processors import (
     add_context,
-    chunk,
     extract,
     fuse,
     index_graph,
@@ -43,7 +41,6 @@ from streams.processors import (
     index_vectors,
     prepare,
     publish_version,
-    replay,
     rerank,
     retrieve_dense,
     retrieve_fulltext,
@@ -60,7 +57,6 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 AVERAGE_LENGTH = 120.0  # words a passage, in help centres and handbooks; frozen when the first generation is made
-QUOTA_BURST = 3.0  # seconds of its quota that a tenant may use at once: about a second of the default embedder
 _CONNECTIONS = {"reads": 8, "writes": 8, "bulk": 2}
 
 
@@ -247,25 +243,6 @@ async def _nothing() -> None:
     return None
 
 
-async def _chunk(of: Resources) -> chunk.Deps:
-    known = await of.known_generations()
-    rate = of.settings.tenant_quota
-    quotas = Quotas(rate=rate, burst=QUOTA_BURST * rate) if rate else None
-    versions = PostgresVersions(pool=await of.pool("writes"))
-    return chunk.Deps(versions=versions, generation=await known.live(), generations=known, quotas=quotas)
-
-
-async def _chunk_bulk(of: Resources) -> chunk.Deps:
-    known = await of.known_generations()
-    versions = PostgresVersions(pool=await of.pool("bulk"))
-    return chunk.Deps(versions=versions, generation=await known.live(), generations=known)
-
-
-async def _replay(of: Resources) -> replay.Deps:
-    versions = PostgresVersions(pool=await of.pool("bulk"))
-    return replay.Deps(versions=versions, reader=versions, generations=await of.known_generations())
-
-
 async def _index_vectors(of: Resources) -> index_vectors.Deps:
     return index_vectors.Deps(versions=PostgresVersions(pool=await of.pool("writes")), vectors=await of.vectors())
 
@@ -391,9 +368,9 @@ async def _rerank(of: Resources) -> rerank.Deps:
 
 
 _DEPS: Mapping[str, Callable[[Resources], Awaitable[Any]]] = {
-    "chunk": _chunk,
-    "chunk-bulk": _chunk_bulk,
-    "replay": _replay,
+    "chunk": generation_deps.chunk_deps,
+    "chunk-bulk": partial(generation_deps.chunk_deps, bulk=True),
+    "replay": generation_deps.replay_deps,
     "embed": generation_deps.embed_deps,
     "embed-bulk": partial(generation_deps.embed_deps, bulk=True),
     "index-vectors": _index_vectors,

@@ -56,7 +56,8 @@ class Fleet:
 
     def vitals(self) -> list[Vitals]:
         """Return what there is to say of every worker; nothing before they start."""
-        return [worker.vitals for worker in self._workers]
+        replaying = [] if self._replays is None else self._replays.vitals()
+        return [worker.vitals for worker in self._workers] + replaying
 
     async def failed(self) -> BaseException:
         """Wait until a worker cannot go on, and return why."""

@@ -1,4 +1,4 @@
-"""What a process needs of generations that come and go: their models, and what `embed` needs for each."""
+"""What a process needs of generations that come and go: what writes to each of them, and their models."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 from streams import settings as names
 from streams.adapters.contexts import PostgresContexts
+from streams.adapters.versions import PostgresVersions
 from streams.domain.generation import NOTICED, Generation
+from streams.domain.quota import Quotas
 from streams.errors import ConfigurationError, Invalid, RankstreamError
 from streams.ports import Embedder, Generations
-from streams.processors import embed
+from streams.processors import chunk, embed, replay
 from streams.processors.reuse import Reuse
 
 if TYPE_CHECKING:
@@ -20,6 +22,25 @@ if TYPE_CHECKING:
     from streams.settings import Settings
 
 log = logging.getLogger(__name__)
+
+QUOTA_BURST = 3.0  # seconds of its quota that a tenant may use at once: about a second of the default embedder
+
+
+async def chunk_deps(of: Resources, *, bulk: bool = False) -> chunk.Deps:
+    """Return what `chunk` needs; the `bulk` lane has connections of its own, and no quotas."""
+    known, rate = await of.known_generations(), of.settings.tenant_quota
+    return chunk.Deps(
+        versions=PostgresVersions(pool=await of.pool("bulk" if bulk else "writes")),
+        generation=await known.live(),
+        generations=known,
+        quotas=Quotas(rate=rate, burst=QUOTA_BURST * rate) if rate and not bulk else None,
+    )
+
+
+async def replay_deps(of: Resources) -> replay.Deps:
+    """Return what `replay` needs, but for the generation."""
+    versions = PostgresVersions(pool=await of.pool("bulk"))
+    return replay.Deps(versions=versions, reader=versions, generations=await of.known_generations())
 
 
 async def embed_deps(of: Resources, *, bulk: bool = False) -> embed.Deps:

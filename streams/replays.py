@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from streams.app import Worker
 from streams.bootstrap import Resources
+from streams.domain.vitals import Vitals
 from streams.errors import RankstreamError
 from streams.processor import Processor
 from streams.processors import replay
@@ -28,14 +29,29 @@ class Replays:
         self._settings = settings
         self._workers: dict[str, Worker] = {}  # by generation
         self._watching: asyncio.Task[None] | None = None
+        self._stopping = False
 
     async def start(self) -> None:
         """Begin to look for generations."""
         deps: replay.Deps = await self._resources.deps(self._processor)
         self._watching = asyncio.create_task(self._watch(deps))
 
+    def vitals(self) -> list[Vitals]:
+        """Return what there is to say of them; without a generation to fill, that one is looked for.
+
+        A replay that is about to join its group takes nobody's traffic: the process is as ready as before.
+        """
+        looking = Vitals(
+            processor=self._processor.name,
+            failed=str(self.failed.result()) if self.failed.done() else None,
+            stopping=self._stopping,
+            joined=self._watching is not None,
+        )
+        return [looking, *(replace(worker.vitals, joined=True) for worker in self._workers.values())]
+
     async def stop(self) -> None:
         """Stop all of them."""
+        self._stopping = True
         if self._watching is not None:
             self._watching.cancel()
             await asyncio.gather(self._watching, return_exceptions=True)

@@ -104,14 +104,14 @@ class PostgresReindex:
                 raise ConfigurationError(f"{name} is live, and questions read it; promote another one first")
             await connection.execute(sql("generation_forget"), {"id": name})
 
-    async def sweep(self, name: str) -> int:
-        """Remove the rows of some documents of a generation; return of how many, 0 when none was left."""
-        at = {"generation": name, "limit": SWEPT}
+    async def sweep(self, name: str, after: int = 0) -> tuple[int, int]:
+        """Remove some documents of a generation, those with the next ids; return how many, and the last one's id."""
+        at = {"generation": name, "after": after, "limit": SWEPT}
         async with postgres.transaction(self._pool, "remove a generation's rows", seconds=120) as connection:
-            swept = (await connection.execute(sql("generation_sweep"), at)).rowcount
-            if not swept:  # of what its passages say none can be made any more
+            rows = await (await connection.execute(sql("generation_sweep"), at)).fetchall()
+            if not rows:  # of what its passages say none can be made any more
                 await connection.execute(sql("generation_sweep_overviews"), at)
-            return swept
+        return len(rows), max((row["id"] for row in rows), default=after)
 
     async def progress(self, name: str, live: str, before: datetime | None = None) -> Progress:
         """Return how far a generation is with what was accepted before a moment; without one, with everything."""

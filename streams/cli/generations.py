@@ -188,9 +188,12 @@ class Reindex:
         """Remove a generation that is not live; return how many documents it had. What was cut short goes on."""
         await self._table.forget(name)
         await asyncio.sleep(NOTICED)
-        removed = 0
-        while swept := await self._table.sweep(name):
+        removed = last = 0
+        while True:
+            swept, last = await self._table.sweep(name, last)
             removed += swept
+            if not swept:
+                break
         async with self._vectors() as vectors:
             await vectors.drop(name)
         return removed

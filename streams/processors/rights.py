@@ -21,6 +21,7 @@ class Right:
     kind: Literal["topic", "group"]
     name: str
     operations: tuple[Operation, ...]
+    begins: bool = False  # on all whose names begin so
 
 
 # `rankstream run` compares the topics with the catalogue before it starts.
@@ -65,4 +66,6 @@ def _writing(topic: Topic) -> Right:
 
 
 def _group(processor: Processor) -> Right:
-    return Right(kind="group", name=processor.group, operations=("Read", "Describe"))
+    each = processor.per_generation  # in a group of its own
+    name = f"{processor.group}-" if each else processor.group
+    return Right(kind="group", name=name, operations=("Read", "Describe"), begins=each)

@@ -114,11 +114,37 @@ async def test_progress_tells_ready_failed_and_behind_apart(real_stores: Stores,
     assert await table.progress("g1", "g1") == Progress(ready=5, failed=0, behind=0)
 
 
-async def test_a_drop_takes_its_rows_in_pieces_and_no_others(real_stores: Stores, table: PostgresReindex) -> None:
+async def test_a_drop_takes_its_rows_in_pieces_and_no_others(
+    real_stores: Stores, pool: postgres.Pool, table: PostgresReindex
+) -> None:
     versions: Any = real_stores.versions
     await real_stores.put(change(1, "one"))
     for number in range(SWEPT + 3):
         page = change(1, "one", doc_id=f"page-{number}")
         await versions.accept(candidate(page, generation="g2"))
-    assert [await table.sweep("g2") for _ in range(3)] == [SWEPT, 3, 0]
+    async with postgres.transaction(pool, "write overviews") as connection:
+        for generation in ("g1", "g2"):
+            await connection.execute(
+                "INSERT INTO graph_overviews"
+                " (tenant, generation, hash, title, text, language, weight, evidence, lexemes, model)"
+                " VALUES ('acme', %s, 'h', 't', 'x', 'en', 1, ARRAY[gen_random_uuid()], '', 'm')",
+                (generation,),
+            )
+    counts, last = [], 0
+    for _ in range(3):
+        count, last = await table.sweep("g2", last)
+        counts.append(count)
+    assert counts == [SWEPT, 3, 0]
+    async with postgres.transaction(pool, "read overviews") as connection:
+        rows = await (await connection.execute("SELECT generation FROM graph_overviews")).fetchall()
+    assert [row["generation"] for row in rows] == ["g1"]
     assert (await real_stores.seen(change(1))).texts == {"one"}
+
+
+async def test_a_generation_is_started_with_the_lexical_weights_of_its_models(
+    pool: postgres.Pool, table: PostgresReindex, live: Generation
+) -> None:
+    assert live.lexical == ()
+    await table.start(dataclasses.replace(live, id="g2", lexical=(live.model,)))
+    found = {each.id: each.lexical for each in await PostgresGenerations(pool=pool).active()}
+    assert found == {"g1": (), "g2": (live.model,)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -54,6 +53,15 @@ async def fill(here: Installation, tenant: str, pages: int = PAGES) -> None:
 
 
 async def ask(here: Installation, tenant: str, number: int, generation: str | None = None) -> QueryReply:
+    """Ask until all legs were in time: on a busy machine a reply may say that one was not."""
+    for _ in range(20):
+        reply = await once(here, tenant, number, generation)
+        if not reply.degraded:
+            break
+    return reply
+
+
+async def once(here: Installation, tenant: str, number: int, generation: str | None = None) -> QueryReply:
     text = f"which word opens locker {number}?"
     return await here.client.ask(text, tenant=tenant, top_k=5, floor=0.0, generation=generation, timeout=10.0)
 
@@ -66,7 +74,7 @@ async def asking(here: Installation, tenant: str, number: int) -> AsyncIterator[
 
     async def watch() -> None:
         while not done.is_set():
-            replies.append(await ask(here, tenant, number))
+            replies.append(await once(here, tenant, number))
 
     watching = [asyncio.create_task(watch()) for _ in range(3)]
     yield replies
@@ -107,8 +115,9 @@ async def test_a_model_change_from_its_start_to_the_drop_of_what_was(here: Insta
             assert (code, said.startswith(f"{new} is live; {old} is kept")) == (0, True), said
             await asyncio.sleep(0.5)
         assert [each.error for each in asked if each.error] == []
-        assert set(Counter(each.generation for each in asked)) == {old, new}
-        assert all("flint" in text_of(each, 5) for each in asked)
+        complete = [each for each in asked if not each.degraded]
+        assert {each.generation for each in asked} == {each.generation for each in complete} == {old, new}
+        assert all("flint" in text_of(each, 5) for each in complete)
         models = {(each.generation, each.models.embedder) for each in asked if each.models.embedder}
         assert models <= {(old, MINILM), (new, E5)}
 

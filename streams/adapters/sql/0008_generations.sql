@@ -8,7 +8,6 @@ ALTER TABLE generations ADD COLUMN replayed boolean NOT NULL DEFAULT false;
 ALTER TABLE generations ADD COLUMN fresh boolean NOT NULL DEFAULT false;
 ALTER TABLE generations ADD COLUMN live_until timestamptz;  -- when another one last took its place
 CREATE UNIQUE INDEX one_building_generation ON generations (state) WHERE state = 'building';
-CREATE INDEX documents_of_generation ON documents (generation);
 
 -- Accepted from the log: whoever replays it must see to it, since nobody delivers its change again.
 ALTER TABLE document_versions ADD COLUMN replayed boolean NOT NULL DEFAULT false;

@@ -12,13 +12,16 @@ import pytest
 from schemas.chunks import ChunkBatch, VectorBatch
 from schemas.documents import Document, DocumentChange, DocumentStatus, Receipt
 from schemas.queries import Filters
+from streams.adapters import memory_lexical
 from streams.adapters.memory import MemoryEmbedder, MemoryStores
+from streams.adapters.memory_lexical import MemoryLexicalModel
 from streams.domain.generation import Generation, Model
 from streams.domain.scope import Scope
 from streams.errors import Invalid
 from streams.ports import Vectors
 from streams.processors import chunk, embed, index_text, index_vectors, publish_version, replay
 from streams.processors.reuse import Reuse
+from topics import catalogue
 
 G2 = Generation(id="g2", model="memory-hash", dimension=64, average_length=10.0)
 LONG = "\n\n".join(f"Rule {n} says that visitor {n} signs in at the desk number {n} of hall {n}." for n in range(20))
@@ -34,6 +37,10 @@ class Counted(MemoryEmbedder):
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
         self.texts += texts
         return await super().embed_passages(texts)
+
+
+class Weighing(Counted, MemoryLexicalModel):
+    """The same, with lexical weights."""
 
 
 class Ingest:
@@ -75,7 +82,7 @@ class Ingest:
 
     async def start(self, generation: Generation = G2) -> None:
         models = (generation.id, generation.model, generation.dimension, generation.also)
-        await self.stores.vectors.ensure_collection(*models)
+        await self.stores.vectors.ensure_collection(*models, lexical=generation.lexical)
         await self.stores.generations.start(generation)
 
     async def put(self, change: DocumentChange) -> None:
@@ -141,6 +148,58 @@ async def test_an_edit_and_a_deletion_reach_every_active_generation_and_the_log_
     await ingest.put(change(3, "", op="delete"))
     assert await ingest.texts("g1") == await ingest.texts("g2") == set()
     assert [each.change.version for each in ingest.log] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(("handle", "lane"), [(chunk.handle, "chunks"), (chunk.handle_bulk, "chunks.bulk")])
+async def test_a_change_stays_on_its_lane_for_every_generation_and_a_replay_is_on_the_bulk_lane(
+    ingest: Ingest, handle: Any, lane: str
+) -> None:
+    await ingest.put(change(1, doc_id="older"))
+    await ingest.start()
+    sent = await handle(change(1), ingest.chunk)
+    assert [(each.topic.name, each.message.generation) for each in sent[1:]] == [(lane, "g1"), (lane, "g2")]
+    (replayed,) = await replay.handle(ingest.log[0], ingest._replay)
+    assert replayed.topic.name == "chunks.bulk"
+
+
+async def test_parts_are_as_small_as_each_generations_own_models_and_weights_want_them(ingest: Ingest) -> None:
+    also = (Model(name="other", dimension=64),)
+    await ingest.start(dataclasses.replace(G2, also=also, lexical=("memory-hash",)))
+    content = "\n\n".join(f"## Part {number}\n\nA sentence." for number in range(200))
+    _, *parts = await chunk.handle(change(1, content), ingest.chunk)
+    most = {
+        name: max(len(each.message.chunks) for each in parts if each.message.generation == name)
+        for name in ("g1", "g2")
+    }  # type: ignore[attr-defined]
+    assert most == {"g1": chunk.MOST_CHUNKS, "g2": chunk.MOST_CHUNKS // 3}
+
+
+async def test_a_model_weighs_every_passage_of_a_generation_with_weights_though_its_vectors_are_known(
+    ingest: Ingest,
+) -> None:
+    await ingest.put(change(1))
+    embedded = list(ingest.models["memory-hash"].texts)
+    ingest.models["memory-hash"] = Weighing()
+    await ingest.start(dataclasses.replace(G2, lexical=("memory-hash",)))
+    await ingest.replay(ingest.log[0])
+    assert ingest.models["memory-hash"].texts == embedded
+    where = Scope(tenant="acme", generation="g2", agent=None, filters=Filters())
+    asked = memory_lexical.weights("within days")
+    hits = await ingest.stores.vectors.search_sparse(where, asked, 9, model="memory-hash")
+    assert [hit.score > 0 for hit in hits] == [True]
+
+
+@pytest.mark.parametrize("held", ["g1", "g2"])
+async def test_a_version_is_not_logged_once_any_generation_has_accepted_a_higher_one(ingest: Ingest, held: str) -> None:
+    """Processes may differ for a moment on which generation is live."""
+    await ingest.start()
+    await ingest.put(change(1))
+    newer = Document(change=change(2, "Newer."), content_hash="2" * 64)
+    of = {each.id: each for each in await ingest.stores.generations.active()}[held]
+    await chunk.into(of, newer, ingest.stores.versions, to=catalogue.CHUNKS)
+    for version, wanted in ((1, False), (2, True)):
+        async with ingest.stores.versions.last(change(1).key, version) as last:
+            assert last is wanted
 
 
 async def test_sources_are_told_of_the_live_generation_alone(ingest: Ingest) -> None:

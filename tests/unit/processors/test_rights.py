@@ -16,7 +16,9 @@ def granted(found: tuple[rights.Right, ...], operation: str) -> set[tuple[str, s
 @pytest.mark.parametrize("processor", catalogue.ALL, ids=lambda processor: processor.name)
 def test_a_processor_reads_its_source_in_its_group_and_writes_its_sinks_and_dead_letters(processor: Processor) -> None:
     found = rights.of_processor(processor)
-    assert granted(found, "Read") == {("topic", processor.source.name), ("group", processor.group)}
+    group = f"{processor.group}-" if processor.per_generation else processor.group
+    assert granted(found, "Read") == {("topic", processor.source.name), ("group", group)}
+    assert [right.name for right in found if right.begins] == [group] * processor.per_generation
     assert granted(found, "Write") == {
         ("topic", topic.name) for topic in (*processor.sinks, processor.source.dead_letters)
     }
