@@ -29,6 +29,7 @@ class Opened(MemoryLexicalModel):
 
     def __init__(self) -> None:
         self.counts: dict[str, Counts] = {}
+        self.bulk = self
 
     async def close(self) -> None:
         return None
