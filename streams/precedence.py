@@ -15,7 +15,7 @@ from streams.processor import Handler, Processor
 from streams.wire import Outgoing
 
 QUIET = 0.03  # seconds without such work before others go on: a question is between two processors for less
-MOST_WAIT = 0.5  # seconds that a record waits at most, so that constant load slows the bulk lane and never stops it
+MOST_WAIT = 2.0  # seconds that a record waits at most, so that constant load slows the bulk lane and never stops it
 
 
 class Precedence:
