@@ -8,14 +8,17 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from streams.processor import Handler, Processor
 from streams.wire import Outgoing
 
 QUIET = 0.03  # seconds without such work before others go on: a question is between two processors for less
-MOST_WAIT = 0.5  # seconds that a record waits at most, so that constant load slows the bulk lane and never stops it
+MOST_WAIT = 2.0  # seconds that a record waits at most, so that constant load slows the bulk lane and never stops it
+
+
+AT_ONCE = 2  # records of the bulk lane that are begun beside each other: what is begun may meet the next question
 
 
 class Precedence:
@@ -30,6 +33,7 @@ class Precedence:
         self._open = 0
         self._last = -quiet + clock()  # when such work ended last
         self._ended = asyncio.Event()
+        self._slots = asyncio.Semaphore(AT_ONCE)
 
     def of(self, processors: Sequence[Processor]) -> list[Processor]:
         """Return processors of one process whose handlers mind the precedence; unchanged where all are of one kind."""
@@ -65,25 +69,36 @@ class Precedence:
         """Return a handler that waits for others to end, but not for ever."""
 
         async def handle_after(message: Any, deps: Any) -> Sequence[Outgoing]:
-            await self._turn()
-            return await handle(message, deps)
+            until = self._clock() + self._most_wait
+            # Who waited for too long goes without a slot.
+            slot = await _within(self._most_wait, self._slots.acquire())
+            try:
+                await self._turn(until)
+                return await handle(message, deps)
+            finally:
+                if slot:
+                    self._slots.release()
 
         return handle_after
 
-    async def _turn(self) -> None:
-        until = self._clock() + self._most_wait
+    async def _turn(self, until: float) -> None:
         while (left := until - self._clock()) > 0:
             if self._open:
-                try:
-                    async with asyncio.timeout(left):
-                        await self._ended.wait()
-                except TimeoutError:
-                    return
+                await _within(left, self._ended.wait())
                 continue
             rest = self._last + self._quiet - self._clock()
             if rest <= 0:
                 return
             await asyncio.sleep(min(rest, left))
+
+
+async def _within(seconds: float, waiting: Awaitable[object]) -> bool:
+    try:
+        async with asyncio.timeout(seconds):
+            await waiting
+    except TimeoutError:
+        return False
+    return True
 
 
 def _goes_first(processor: Processor, among: Sequence[Processor]) -> bool:

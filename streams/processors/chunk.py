@@ -244,7 +244,7 @@ CHUNK = Processor(
     reads=read,
     failed=failed,
     hold=hold,
-    in_flight=16,
+    in_flight=32,  # what it moves to the bulk lane waits for the broker alone, and others behind it
 )
 CHUNK_BULK = dataclasses.replace(
     CHUNK,

@@ -26,7 +26,7 @@ DOCUMENTS = 60  # pages of a scenario's tenant
 MOST_SECTIONS = 3
 PATIENCE = 5.0  # seconds of a question
 PROFILE = "faults"
-CROWDED = 4.0  # processes that want to run, a core
+CROWDED = 2.5  # processes that want to run, a core
 
 
 Repeat = Callable[[Asked, str], Awaitable[None]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -63,6 +64,24 @@ async def test_constant_load_slows_it_and_does_not_stop_it() -> None:
         await asyncio.wait_for(bulk(None, None), 5.0)
     assert works.log.count("bulk ends") == 3
     busy.cancel()
+
+
+async def test_two_records_of_the_bulk_lane_are_begun_beside_each_other_and_a_third_when_one_has_ended() -> None:
+    works, precedence = Works(), Precedence(most_wait=60.0)
+    bulk = precedence.after(works.lasting("bulk", 0.02))
+    await asyncio.gather(*(bulk(None, None) for _ in range(4)))
+    open_now = list(itertools.accumulate(1 if each == "bulk begins" else -1 for each in works.log))
+    assert (max(open_now), open_now[-1], len(open_now)) == (2, 0, 8)
+
+
+async def test_one_that_takes_for_ever_does_not_keep_the_others_from_beginning() -> None:
+    works, precedence = Works(), Precedence(most_wait=0.05)
+    endless = [asyncio.create_task(precedence.after(works.lasting("model", 60.0))(None, None)) for _ in range(5)]
+    await asyncio.wait_for(precedence.after(works.lasting("bulk", 0.0))(None, None), 5.0)
+    for task in endless:
+        task.cancel()
+    await asyncio.gather(*endless, return_exceptions=True)
+    assert precedence._slots._value == 2
 
 
 async def test_while_nothing_else_goes_on_it_does_not_wait() -> None:

@@ -117,6 +117,14 @@ BREACHES = {
     "an outcome of no question": ("I3", replace(GOOD, outcomes=(ANSWER, replace(ANSWER, id="other")))),
     "an error that nothing explains": ("I3", replace(GOOD, outcomes=(replace(ANSWER, error="no reply"),))),
     "a live page that is not found": ("I3", replace(GOOD, outcomes=(replace(ANSWER, passages=()),))),
+    "a page that one version overtook": (
+        "I3",
+        replace(
+            GOOD,
+            receipts=(*GOOD.receipts, replace(GOOD.receipts[2], at=30.2)),
+            outcomes=(replace(ANSWER, passages=()),),
+        ),
+    ),
     "an error in a fault that breaks no answers": ("I3", during(error="no reply")),
     "a leg flagged without a fault": (
         "I4",
@@ -209,6 +217,11 @@ HARMLESS = {
         GOOD,
         receipts=(*GOOD.receipts, *(replace(GOOD.receipts[2], at=at) for at in (30.2, 30.3))),
         outcomes=(replace(ANSWER, passages=()),),
+    ),
+    "a page that a version overtook on a crowded machine": replace(
+        GOOD,
+        receipts=(*GOOD.receipts, replace(GOOD.receipts[2], at=30.2)),
+        outcomes=(replace(ANSWER, passages=(), crowded=True),),
     ),
     "a page that is being deleted": replace(
         GOOD,
