@@ -62,7 +62,8 @@ class MemoryVersions:
         async with AsyncExitStack() as held:
             for document in everywhere:
                 await held.enter_async_context(document.lock)
-            yield version == max((each.accepted_version or -1 for each in everywhere), default=None)
+            accepted = [each.accepted_version for each in everywhere if each.accepted_version is not None]
+            yield version == max(accepted, default=None)
 
     async def complete(self, receipt: Receipt) -> Publication | None:
         """Record a receipt; flip its version when it was the last one."""
