@@ -19,6 +19,7 @@ import msgspec
 from schemas import codec
 from schemas.chunks import Chunk, ChunkBatch
 from schemas.cloudevents import read_document_change
+from schemas.codec import InvalidMessage
 from schemas.documents import DocKey, Document, DocumentChange, DocumentStatus, Receipt
 from streams.domain import changes, chunker, chunking, identity, language, token_limit
 from streams.domain.generation import Generation
@@ -225,6 +226,10 @@ def failed(failure: Failure, deps: Deps) -> Sequence[Outgoing]:
             return ()
         of, version = named, named.version
     status = DocumentStatus.failed(of, version, deps.generation.id, f"{failure.error_class}: {failure.error}")
+    try:
+        codec.decode(codec.encode(status), DocumentStatus)
+    except InvalidMessage:
+        return ()  # what is wrong is the name itself, and nobody could read a receipt for it
     key = catalogue.document_key(of.tenant, of.source, of.doc_id)
     return [Outgoing(topic=catalogue.DOCUMENT_STATUS, key=key, message=status)]
 

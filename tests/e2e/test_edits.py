@@ -6,12 +6,13 @@ import asyncio
 import random
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 
 import pytest
 
 from schemas.documents import DocumentChange
-from streams.adapters.batched_embedder import BatchedEmbedder
+from streams.adapters.batched_embedder import BatchedEmbedder, BulkPassages
 from streams.ports import Vectors
 from tests.e2e.test_lifecycle import texts
 from tests.pipeline import Pipeline, page
@@ -21,15 +22,18 @@ ROOMS = 60
 
 @pytest.fixture
 def embedded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The texts that the running pipeline gives its model, as it gives them."""
+    """The texts that the running pipeline gives its model, as it gives them, in either lane."""
     given: list[str] = []
-    embed = BatchedEmbedder.embed_passages
 
-    async def counting(self: BatchedEmbedder, wanted: Sequence[str]) -> Vectors:
-        given.extend(wanted)
-        return await embed(self, wanted)
+    def counted(embed: Callable[[Any, Sequence[str]], Awaitable[Vectors]]) -> Any:
+        async def counting(self: Any, wanted: Sequence[str]) -> Vectors:
+            given.extend(wanted)
+            return await embed(self, wanted)
 
-    monkeypatch.setattr(BatchedEmbedder, "embed_passages", counting)
+        return counting
+
+    for lane in (BatchedEmbedder, BulkPassages):
+        monkeypatch.setattr(lane, "embed_passages", counted(lane.embed_passages))
     return given
 
 

@@ -121,6 +121,7 @@ async def test_a_consumer_that_fell_silent_stops_its_worker(
         await asyncio.sleep(2)
         assert not worker.failed.done()  # all is read: silence is no fault
         worker._app.consumer._thread._fetch_records = _silent  # as after a broker's restart
+        await asyncio.sleep(2)  # a fetch that is under way takes a second at most
         await subject.send()
         error = await asyncio.wait_for(worker.failed, 20)
         assert "none came for" in str(error)

@@ -208,6 +208,8 @@ async def test_of_two_versions_that_are_logged_at_the_same_time_the_higher_one_i
     [
         (b'{"tenant":"acme","source":"help","doc_id":"a","version":4,"agents":["NO"]}', True),
         (b'{"tenant":"ACME","source":"help","doc_id":"a","version":4}', False),
+        (b'{"tenant":"acme","source":"help","doc_id":"a","version":-1}', False),
+        (b'{"tenant":"acme","source":"help","doc_id":"","version":4}', False),
         (b"\xff\xfe", False),
         (b"[" * 100_000, False),
         (None, False),

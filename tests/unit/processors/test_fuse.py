@@ -5,78 +5,24 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import msgspec
 import pytest
 
 from schemas import codec
 from schemas.fused import Fused
 from schemas.graph import Fact
-from schemas.queries import Expected, Hit, LegResult, MinVersion
+from schemas.queries import Hit, LegResult
 from schemas.replies import QueryReply
 from streams.adapters import embedders, profiles
 from streams.adapters.onnx_embedder import MODEL
 from streams.domain import admission
-from streams.domain.scope import Scope
-from streams.domain.versions import LivePassage, VersionView
 from streams.errors import StoreUnavailable
 from streams.processors import fuse
 from streams.wire import Outgoing
 from tests.unit.domain.questions import expected, passage, prepared, result
-
-LEGS: Any = ("dense", "sparse")
-
-
-class Passages:
-    """A reader that knows these passages, or is out of reach."""
-
-    def __init__(self, *known: LivePassage, error: Exception | None = None, pending: Sequence[str] = ()) -> None:
-        self._known = {each.passage_id: each for each in known}
-        self._error = error
-        self._pending = set(pending)
-
-    async def resolve(
-        self, scope: Scope, chunk_ids: Sequence[str], terms: Sequence[str] = ()
-    ) -> Mapping[str, LivePassage]:
-        if self._error:
-            raise self._error
-        return {chunk_id: self._known[chunk_id] for chunk_id in chunk_ids if chunk_id in self._known}
-
-    async def pinned(self, scope: Scope, limit: int) -> Sequence[LivePassage]:
-        return [each for each in self._known.values() if each.passage_id.startswith("pinned")][:limit]
-
-    async def gone(self, scope: Scope, chunk_ids: Sequence[str]) -> bool:
-        return not self._pending.issuperset(chunk_ids)
-
-    async def live_versions(
-        self, tenant: str, generation: str, keys: Sequence[tuple[str, str]]
-    ) -> Mapping[tuple[str, str], int]:
-        return {("help", "doc-a"): 4}
-
-    async def describe(self, key: object, generation: str) -> tuple[VersionView, ...]:
-        return ()
-
-
-def deps(*known: LivePassage, error: Exception | None = None, pending: Sequence[str] = ("gone",)) -> fuse.Deps:
-    passages = Passages(*known, error=error, pending=pending)
-    return fuse.Deps(passages=passages, pinned=passages, profiles=profiles.shipped(), clock=time.time)
-
-
-def question(*, seconds: float = 5.0, **fields: object) -> Expected:
-    now = time.time()
-    given = {"query": prepared(deadline=now + seconds), "received": now, "prepared": now, **fields}
-    return expected(**given)
-
-
-async def answer(deps: fuse.Deps, *messages: Expected | LegResult) -> QueryReply:
-    """Feed records in this order, side by side as the runner does, and return the one reply."""
-    outputs: list[Sequence[Outgoing]] = await asyncio.gather(*(fuse.handle(message, deps) for message in messages))
-    (sent,) = [each for output in outputs for each in output]
-    assert (sent.topic.name, sent.partition, sent.headers["kafka_correlationId"]) == ("replies", 7, b"q1")
-    assert isinstance(sent.message, QueryReply)
-    return sent.message
+from tests.unit.processors.fusing import LEGS, answer, deps, question
 
 
 async def test_the_answer_comes_when_the_last_leg_has_come() -> None:
@@ -207,105 +153,6 @@ async def test_what_was_dropped_is_told_only_when_asked_for() -> None:
     assert (await answer(deps(*known), question(), *results)).dropped == ()
     told = (await answer(deps(*known), question(explain=True), *results)).dropped
     assert [(each.passage_id, each.rule) for each in told] == [("b", "same text as a")]
-
-
-async def test_the_lag_behind_an_asked_for_version_is_told() -> None:
-    wanted = (
-        MinVersion(source="help", doc_id="doc-a", version=6),
-        MinVersion(source="help", doc_id="doc-a", version=2),
-    )
-    reply = await answer(
-        deps(passage("a")), question(min_version=wanted), result("dense", "a"), result("sparse"), result("fulltext")
-    )
-    assert (reply.stale, reply.stale_versions) == (True, 2)
-
-
-RESULTS = (result("dense", "a"), result("sparse"), result("fulltext"))
-
-
-@pytest.mark.parametrize(("behind", "version", "stale"), [(0, 4, 0), (0, 99, 0), (2, 6, 2), (None, 5, 1)])
-async def test_what_was_fresh_before_the_search_is_fresh_and_what_is_behind_is_not(
-    behind: int | None, version: int, stale: int
-) -> None:
-    wanted = (MinVersion(source="help", doc_id="doc-a", version=version),)
-    reply = await answer(deps(passage("a")), question(min_version=wanted, behind=behind), *RESULTS)
-    assert (reply.stale, reply.stale_versions) == (stale > 0, stale)
-
-
-@pytest.mark.parametrize("behind", [3, None])
-async def test_what_became_searchable_during_the_search_is_searched_again_or_called_stale(behind: int | None) -> None:
-    wanted = (MinVersion(source="help", doc_id="doc-a", version=4),)
-    state = deps(passage("a"))
-    asked = question(min_version=wanted, behind=behind)
-    outputs = await asyncio.gather(*(fuse.handle(each, state) for each in (asked, *RESULTS)))
-    once_more, _ = (each for output in outputs for each in output)
-    assert isinstance(once_more.message, Expected)
-    assert (once_more.message.again, once_more.message.behind) == (True, 0)
-    again = [msgspec.structs.replace(each, ticket="0-1-again") for each in RESULTS]
-    assert not (await answer(state, once_more.message, *again)).stale
-    no_time: tuple[dict[str, Any], ...] = ({"seconds": 0.4}, {"searches": fuse.MOST_SEARCHES})
-    for fields in no_time:
-        late = await answer(deps(passage("a")), question(min_version=wanted, behind=behind, **fields), *RESULTS)
-        assert (late.stale, late.stale_versions) == (True, behind or 1)
-
-
-async def test_a_document_that_is_not_known_is_behind_by_all_of_its_versions() -> None:
-    wanted = (MinVersion(source="help", doc_id="unknown", version=3),)
-    reply = await answer(deps(passage("a")), question(min_version=wanted), *RESULTS)
-    assert (reply.stale, reply.stale_versions) == (True, 4), "versions count from 0"
-
-
-async def test_a_search_that_a_flip_overtook_is_made_once_more() -> None:
-    state = deps(passage("new"), pending=())
-    asked = question()
-    outputs = await asyncio.gather(
-        *(fuse.handle(each, state) for each in (asked, result("dense", "old"), result("sparse"), result("fulltext")))
-    )
-    once_more, query = (each for output in outputs for each in output)
-    assert (once_more.topic.name, query.topic.name) == ("leg-results", "prepared")
-    assert isinstance(once_more.message, Expected)
-    assert (once_more.message.again, once_more.message.query) == (True, query.message)
-    assert once_more.key == query.key == b"0-1-again"
-    results = [
-        result(leg, *found, ticket="0-1-again") for leg, found in (("dense", ["new"]), ("sparse", []), ("fulltext", []))
-    ]
-    reply = await answer(state, once_more.message, *results)
-    assert [each.passage_id for each in reply.passages] == ["new"]
-
-
-async def test_what_was_live_and_belongs_to_a_coming_version_only_is_a_reason_to_search_again() -> None:
-    """An edit that is taken back: its chunks were live, are not, and will be."""
-    for leg in fuse.FIND_LIVE:
-        state = deps(passage("a"), pending=("back",))
-        query = prepared(deadline=time.time() + 5, legs=("dense", leg))
-        messages = (question(query=query), result("dense", "a"), result(leg, "back"))
-        outputs = await asyncio.gather(*(fuse.handle(each, state) for each in messages))
-        sent = [each.message for output in outputs for each in output]
-        assert [type(each).__name__ for each in sent] == ["Expected", "PreparedQuery"], leg
-
-
-async def test_it_is_made_again_for_each_flip_up_to_a_limit_and_not_close_to_the_deadline() -> None:
-    legs = (result("dense", "old"), result("sparse"), result("fulltext"))
-    state, asked = deps(pending=()), question()
-    for number in range(1, fuse.MOST_SEARCHES):
-        ticket = asked.query.ticket
-        of = [msgspec.structs.replace(each, ticket=ticket) for each in legs]
-        outputs = await asyncio.gather(*(fuse.handle(each, state) for each in (asked, *of)))
-        asked = next(each.message for output in outputs for each in output if isinstance(each.message, Expected))
-        assert (asked.searches, asked.query.ticket) == (number + 1, f"{ticket}-again")
-    assert (await answer(deps(pending=()), question(searches=fuse.MOST_SEARCHES), *legs)).passages == ()
-    assert (await answer(deps(pending=()), question(seconds=0.4), *legs)).passages == ()
-
-
-async def test_chunks_of_a_version_that_is_not_live_yet_are_no_reason_to_search_again() -> None:
-    reply = await answer(
-        deps(passage("a"), pending=("coming",)),
-        question(),
-        result("dense", "coming", "a"),
-        result("sparse"),
-        result("fulltext"),
-    )
-    assert [each.passage_id for each in reply.passages] == ["a"]
 
 
 async def test_passages_keep_their_absolute_score_while_the_dense_leg_is_silent() -> None:
