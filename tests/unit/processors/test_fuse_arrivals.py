@@ -15,7 +15,7 @@ from streams.adapters import profiles
 from streams.processors import fuse
 from streams.wire import Outgoing
 from tests.unit.domain.questions import expected, passage, prepared, result
-from tests.unit.processors.test_fuse import Passages
+from tests.unit.processors.fusing import Passages
 
 LEGS: tuple[Leg, ...] = ("dense", "sparse", "fulltext")
 PATIENCE = 0.25  # seconds

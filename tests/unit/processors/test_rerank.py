@@ -26,7 +26,7 @@ from streams.processors import fuse, rerank
 from streams.runner import Outcome, Runner
 from streams.wire import Outgoing, RawOutgoing, Record
 from tests.unit.domain.questions import expected, passage, prepared, result
-from tests.unit.processors.test_fuse import Passages
+from tests.unit.processors.fusing import Passages
 
 BODIES = {
     "a": "Nothing of it.",
