@@ -283,7 +283,7 @@ class System:
             measured = await lag.measure(self.kafka)
         except RankstreamError:
             return {"broker": 1}
-        return {each.processor: 1 if each.records is None else each.records for each in measured.lags}
+        return {each.processor: 1 if each.records is None else each.records for each in measured}
 
     async def evidence(
         self, *, barriers: bool, takeover_bound: float | None = None, redelivers: bool = False
