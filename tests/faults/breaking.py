@@ -75,7 +75,7 @@ async def _states(system: System, worst: dict[str, float]) -> None:
         except RankstreamError:
             await asyncio.sleep(1.0)
             continue
-        for each in measured.lags:
+        for each in measured:
             if "Rebalance" in each.state:
                 begun = since.setdefault(each.processor, time.monotonic())
                 worst[each.processor] = max(worst.get(each.processor, 0.0), time.monotonic() - begun)
