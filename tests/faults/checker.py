@@ -161,7 +161,7 @@ def _must_be_found(question: Asked, outcome: Outcome, of: Evidence) -> bool:
     """Tell whether a document was live all the time while it was searched for, with all legs working."""
     if any(_touches(fault, question, outcome) for fault in of.faults):
         return False
-    # A search that a flip overtook is made once more, where there is time, and no third time.
+    # A search that a flip overtook is made again where there is time; the second flip may come too late for that.
     until = outcome.at + RECEIPT
     flips = [each for each in of.receipts if each.doc == question.doc and question.at <= each.at <= until]
     if len(flips) > (0 if outcome.crowded else 1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from schemas.documents import DocumentChange
 from schemas.queries import QueryRequest
 from schemas.replies import QueryReply
 from streams.cli import evaluate as cli
+from streams.cli.lag import measure
 from streams.gateways.questions import new_id
 from streams.quality import results
 from streams.quality.evaluate import WithoutBus
@@ -62,9 +64,22 @@ async def without_bus(pipeline: Pipeline) -> AsyncIterator[InProcess]:
         yield opened
 
 
+async def settled(kafka: str) -> None:
+    """Wait until the graph has what was published: no receipt waits for it."""
+    for _ in range(200):
+        graph = [
+            each for each in await measure(kafka) if "extract" in each.processor or each.processor == "index-graph"
+        ]
+        if all(each.records == 0 for each in graph):
+            return
+        await asyncio.sleep(0.3)
+    raise AssertionError(graph)
+
+
 async def test_the_bus_changes_no_passage_and_no_score(pipeline: Pipeline, without_bus: InProcess) -> None:
     receipts = [status async for status in pipeline.client.publish_many(demo(TENANT), timeout=120)]
     assert {status.status for status in receipts} == {"searchable"}
+    await settled(pipeline.settings.kafka or "")
     direct = WithoutBus(without_bus)
     for text in demo_questions(20):
         ours = await direct.ask(text, tenant=TENANT, top_k=100, timeout=10.0, cache=False, floor=0.0)
