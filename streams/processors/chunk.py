@@ -95,8 +95,7 @@ async def _judged(change: DocumentChange, deps: Deps, lane: Topic) -> Sequence[O
                 field="version",
             )
     for generation in others:
-        # On the bulk lane: a model of theirs that is away, or slow, must not hold up what is asked now.
-        sent += (await into(generation, document, deps.versions, to=catalogue.CHUNKS_BULK))[1]
+        sent += (await into(generation, document, deps.versions, to=lane))[1]
     return [Outgoing(topic=catalogue.DOCUMENTS, key=key, message=document), *sent]
 
 
@@ -146,11 +145,13 @@ async def into(
 
 
 def _tokens(output: Outgoing) -> int:
-    """Return about how many tokens a message has for the embedder of the live lane."""
+    """Return about how many tokens a message has for the embedder."""
     batch = output.message
-    if output.topic is not catalogue.CHUNKS or not isinstance(batch, ChunkBatch):
-        return 0
-    return sum(token_limit.estimate(each.text) for each in batch.chunks if each.embed)
+    return (
+        sum(token_limit.estimate(each.text) for each in batch.chunks if each.embed)
+        if isinstance(batch, ChunkBatch)
+        else 0
+    )
 
 
 def _key(change: DocumentChange) -> bytes:
@@ -240,7 +241,6 @@ CHUNK = Processor(
     sinks=(
         catalogue.DOCUMENTS,
         catalogue.CHUNKS,
-        catalogue.CHUNKS_BULK,
         catalogue.RECEIPTS,
         catalogue.DOCUMENT_STATUS,
         catalogue.DOCUMENT_CHANGES_BULK,

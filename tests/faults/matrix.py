@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from tests.faults import breaking, inputs, operating
 from tests.faults.system import TAKEOVER, System
 
-CUT = (1, 4, 6, 7, 8, 10, 12)  # what the short run has
+CUT = (1, 8, 10, 12)  # what the short run has: what holds on a machine that is busy with other things, too
 
 
 @dataclass(frozen=True, kw_only=True)
