@@ -247,17 +247,13 @@ async def _index_vectors(of: Resources) -> index_vectors.Deps:
     return index_vectors.Deps(versions=PostgresVersions(pool=await of.pool("writes")), vectors=await of.vectors())
 
 
-async def _index_text(of: Resources) -> index_text.Deps:
-    return index_text.Deps(texts=PostgresTextIndex(pool=await of.pool("writes")))
+async def _index_text(of: Resources, pool: Literal["writes", "bulk"] = "writes") -> index_text.Deps:
+    return index_text.Deps(texts=PostgresTextIndex(pool=await of.pool(pool)))
 
 
-async def _add_context(of: Resources) -> add_context.Deps:
+async def _add_context(of: Resources, pool: Literal["writes", "bulk"] = "writes") -> add_context.Deps:
     asker = await of.asker("ingest") if of.settings.chunk_context == "reranker" else None
-    return add_context.Deps(contexts=PostgresContexts(pool=await of.pool("writes")), asker=asker)
-
-
-async def _index_text_bulk(of: Resources) -> index_text.Deps:
-    return index_text.Deps(texts=PostgresTextIndex(pool=await of.pool("bulk")))
+    return add_context.Deps(contexts=PostgresContexts(pool=await of.pool(pool)), asker=asker)
 
 
 async def _extract(of: Resources) -> extract.Deps:
@@ -376,8 +372,8 @@ _DEPS: Mapping[str, Callable[[Resources], Awaitable[Any]]] = {
     "index-vectors": _index_vectors,
     "index-text": _index_text,
     "add-context": _add_context,
-    "index-text-bulk": _index_text_bulk,
-    "add-context-bulk": _add_context,
+    "index-text-bulk": partial(_index_text, pool="bulk"),
+    "add-context-bulk": partial(_add_context, pool="bulk"),
     "extract": _extract,
     "extract-bulk": _extract,
     "index-graph": _index_graph,

@@ -16,8 +16,6 @@ from streams.wire import Outgoing
 
 QUIET = 0.03  # seconds without such work before others go on: a question is between two processors for less
 MOST_WAIT = 2.0  # seconds that a record waits at most, so that constant load slows the bulk lane and never stops it
-
-
 AT_ONCE = 2  # records of the bulk lane that are begun beside each other: what is begun may meet the next question
 
 
