@@ -275,7 +275,7 @@ def exits_as_expected(of: Evidence) -> list[str]:
 
 def the_fault_bit(of: Evidence) -> list[str]:
     """A fault that met nothing in flight proves nothing."""
-    if not of.faults:
+    if not of.faults and not of.faultless:
         return ["no fault was made"]
     return [f"{fault.what}: nothing was in flight" for fault in of.faults if fault.in_flight == 0]
 
