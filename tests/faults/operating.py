@@ -1,4 +1,4 @@
-"""Scenarios of operation: 0 none, 2 rolling restart, 5 broker away, 13 overload, 14 hanging handlers, 15 soak of all."""
+"""Scenarios of operation: 0 nothing, 2 rolling restart, 5 broker away, 13 overload, 14 hanging handlers, 15 soak."""
 
 from __future__ import annotations
 
