@@ -64,16 +64,7 @@ async def seen(pipeline: Pipeline) -> AsyncIterator[Seen]:
             assert reply.error is None
             assert reply.passages
             logging.getLogger("streams.test").error("cannot connect to postgresql://rank:%s@db:5432/rank", SECRET)
-            wanted = {
-                "document": {
-                    "publish",
-                    *(f"process {topic}" for topic in ("document-changes", "entities", "receipts")),
-                },
-                "question": {"ask", *(f"process {topic}" for topic in ("queries", "prepared", "leg-results"))},
-            }
-            await complete(collector, backend, wanted)
-            await asyncio.sleep(1.0)
-            await asyncio.to_thread(backend.flush)
+            await complete(collector, backend)
         finally:
             logging.getLogger().removeHandler(backend.handler)
             signals.install(None)
@@ -193,19 +184,14 @@ def test_metrics_of_every_part_are_there(seen: Seen) -> None:
 def test_the_index_was_fresh_within_seconds_and_every_processor_is_ready(seen: Seen) -> None:
     fresh = [point for name, _, point in seen.collector.points() if name == "rankstream.freshness"]
     assert 0 < fresh[-1].sum < 60
-    ready = {
-        labels["processor"]: point.as_int
-        for name, labels, point in seen.collector.points()
-        if name == "rankstream.ready"
-    }
+    told = [(labels, point) for name, labels, point in seen.collector.points() if name == "rankstream.ready"]
+    ready = {labels["processor"]: point.as_int for labels, point in told}
     assert {name for name, value in ready.items() if value != 1} == set()
     assert ready.keys() >= {processor.name for processor in catalogue.LIVE + catalogue.QUERY}
 
 
 def test_no_label_has_a_value_that_is_not_listed(seen: Seen) -> None:
-    known = {
-        instrument.name: {label.name: label.values for label in instrument.labels} for instrument in instruments.ALL
-    }
+    known = {each.name: {label.name: label.values for label in each.labels} for each in instruments.ALL}
     names = {
         "processor": {processor.name for processor in catalogue.ALL},
         "operation": calls.OPERATIONS,
