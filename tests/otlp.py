@@ -43,6 +43,12 @@ class Collector:
             line for each in found for of in each.resource_logs for scope in of.scope_logs for line in scope.log_records
         ]
 
+    @property
+    def services(self) -> set[str]:
+        """The names of all processes whose metrics came."""
+        found = [each for each in self.requests if isinstance(each, ExportMetricsServiceRequest)]
+        return {attributes(of.resource)["service.name"] for each in found for of in each.resource_metrics}
+
     def points(self) -> Iterator[tuple[str, Mapping[str, str], Any]]:
         """Yield every point of every metric: its name, its labels and itself."""
         for each in self.requests:

@@ -38,6 +38,7 @@ def _label(name: str, values: Iterable[str]) -> Label:
 
 
 PROCESSOR = Label(name="processor")  # of streams/processors/catalogue.py
+GROUP = Label(name="messaging.consumer.group.name")  # of the same
 OPERATION = Label(name="operation")  # the methods of adapters that are wrapped by streams/telemetry/calls.py
 LEG = _label("leg", (*get_args(Leg), "rerank"))
 STATUS = _label("status", get_args(LegStatus))
@@ -119,7 +120,7 @@ PROCESS_DURATION = _histogram(
     "messaging.process.duration",
     "s",
     QUICK,
-    (PROCESSOR, OUTCOME, Label(name="messaging.system"), Label(name="messaging.operation.name")),
+    (PROCESSOR, OUTCOME, GROUP, Label(name="messaging.system"), Label(name="messaging.operation.name")),
     "a record's time in a processor, until its outputs were delivered",
 )
 WAIT = _histogram(

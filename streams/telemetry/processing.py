@@ -76,7 +76,9 @@ class Watched(Unwatched):
     ) -> None:
         if self._token is not None:
             CURRENT.reset(self._token)
-        labels = {"processor": self._name, "outcome": self._outcome, **SYSTEM}
+        # Not the group of one generation: those come and go.
+        group = f"rankstream.{self._name}"
+        labels = {"processor": self._name, "outcome": self._outcome, "messaging.consumer.group.name": group, **SYSTEM}
         self._backend.record(PROCESS_DURATION, time.perf_counter() - self._timer, labels)
         self._backend.record(WAIT, max(0.0, self._began - self._record.timestamp), labels)
         if self._span is not None:

@@ -195,6 +195,7 @@ def test_no_label_has_a_value_that_is_not_listed(seen: Seen) -> None:
     names = {
         "processor": {processor.name for processor in catalogue.ALL},
         "operation": calls.OPERATIONS,
+        "messaging.consumer.group.name": {processor.group for processor in catalogue.ALL},
         "messaging.system": {"kafka"},
         "messaging.operation.name": {"process"},
     }
