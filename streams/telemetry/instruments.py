@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, get_args
 
 from schemas.dead_letters import ErrorClass
@@ -70,6 +71,11 @@ class Instrument:
     labels: tuple[Label, ...] = ()
     read: bool = False  # looked up when it is exported; else recorded as it happens
     bounds: tuple[float, ...] = ()  # of a histogram's buckets
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The labels' names."""
+        return tuple(label.name for label in self.labels)
 
     def bounded(self, labels: Mapping[str, str]) -> dict[str, str]:
         """Return the labels that the instrument has, each with a value that is listed."""

@@ -1,4 +1,4 @@
-"""The backend over OpenTelemetry's SDK: spans, metrics and logs by OTLP over HTTP. Only this file imports it."""
+"""The backend over OpenTelemetry's SDK, by OTLP over HTTP; only this file and otel_metrics.py import it."""
 
 from __future__ import annotations
 
@@ -6,21 +6,15 @@ import logging
 import os
 import socket
 import threading
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from collections.abc import Mapping
 
 from opentelemetry._logs import Logger, SeverityNumber
 from opentelemetry.context import Context
 from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-from opentelemetry.metrics import CallbackOptions, Observation
 from opentelemetry.sdk._logs import LoggerProvider
 from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
-from opentelemetry.sdk.metrics import AlwaysOffExemplarFilter, Histogram, MeterProvider
-from opentelemetry.sdk.metrics import Counter as SdkCounter
-from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
@@ -36,17 +30,18 @@ from opentelemetry.trace import (
 )
 from opentelemetry.trace import Span as SdkSpan
 
-from streams.telemetry import instruments, signals, w3c
+from streams.telemetry import w3c
 from streams.telemetry.instruments import Instrument
 from streams.telemetry.logs import line
-from streams.telemetry.signals import Attributes, Read, Span
+from streams.telemetry.otel_metrics import Metrics
+from streams.telemetry.signals import Attributes, Span
 from streams.telemetry.signals import SpanKind as Kind
 
 log = logging.getLogger(__name__)
 
 SCOPE = "rankstream"
 TRACES_EVERY = 2_000  # milliseconds
-METRICS_EVERY = 15_000  # milliseconds, as Prometheus scrapes
+METRICS_EVERY = 15.0  # seconds, as Prometheus scrapes
 MOST_SPANS = 8_192  # that wait for their export; more are dropped, so that a collector that is away costs no memory
 TIMEOUT = 5.0  # seconds for one export
 _KINDS: Mapping[Kind, SpanKind] = {
@@ -63,8 +58,12 @@ class OtelSpan:
     def __init__(self, span: SdkSpan) -> None:
         self.span = span
         self.recording = span.is_recording()
-        context = span.get_span_context()
-        self.traceparent = w3c.written(context.trace_id, context.span_id, sampled=context.trace_flags.sampled)
+
+    @property
+    def traceparent(self) -> str:
+        """The W3C trace context of what it causes."""
+        context = self.span.get_span_context()
+        return w3c.written(context.trace_id, context.span_id, sampled=context.trace_flags.sampled)
 
     def event(self, name: str, attributes: Attributes) -> None:
         """Note something that happened in it."""
@@ -114,12 +113,8 @@ class Otel:
                 schedule_delay_millis=traces_every,
             )
         )
-        reader = PeriodicExportingMetricReader(
-            OTLPMetricExporter(endpoint=f"{base}/v1/metrics", timeout=TIMEOUT), export_interval_millis=METRICS_EVERY
-        )
-        self._metrics = MeterProvider(
-            [reader], resource=resource, exemplar_filter=AlwaysOffExemplarFilter(), shutdown_on_exit=False
-        )
+        exporter = OTLPMetricExporter(endpoint=f"{base}/v1/metrics", timeout=TIMEOUT)
+        self._metrics = Metrics(exporter, resource, scope=SCOPE, every=METRICS_EVERY)
         self._logs = LoggerProvider(resource=resource, shutdown_on_exit=False)
         self._logs.add_log_record_processor(
             BatchLogRecordProcessor(
@@ -127,9 +122,7 @@ class Otel:
             )
         )
         self._tracer = self._traces.get_tracer(SCOPE)
-        self._recorded: dict[str, Callable[[float, Mapping[str, str]], None]] = {}
-        for instrument in instruments.ALL:
-            self._make(instrument)
+        self._record = self._metrics.aggregates.record
         self.handler: logging.Handler = _Logs(self._logs.get_logger(SCOPE))
 
     def start(
@@ -148,44 +141,14 @@ class Otel:
 
     def record(self, instrument: Instrument, value: float, labels: Mapping[str, str]) -> None:
         """Count or measure something."""
-        self._recorded[instrument.name](value, instrument.bounded(labels))
-
-    def _make(self, instrument: Instrument) -> None:
-        meter = self._metrics.get_meter(SCOPE)
-        given = {"unit": instrument.unit, "description": instrument.summary}
-        if instrument.read:
-            look = partial(self._look, instrument)
-            if instrument.kind == "counter":
-                meter.create_observable_counter(instrument.name, [look], **given)
-            else:
-                meter.create_observable_gauge(instrument.name, [look], **given)
-        elif instrument.kind == "histogram":
-            histogram = meter.create_histogram(
-                instrument.name, **given, explicit_bucket_boundaries_advisory=instrument.bounds
-            )
-            assert isinstance(histogram, Histogram)
-            self._recorded[instrument.name] = histogram.record
-        else:
-            counter = meter.create_counter(instrument.name, **given)
-            assert isinstance(counter, SdkCounter)
-            self._recorded[instrument.name] = counter.add
-
-    def _look(self, instrument: Instrument, _: CallbackOptions) -> Iterable[Observation]:
-        """Return what there is to read of one instrument: of equal labels the sum, of gauges the largest."""
-        found: dict[tuple[tuple[str, str], ...], list[float]] = defaultdict(list)
-        for read in signals.reads():
-            for which, value, labels in _patiently(read):
-                if which is instrument:
-                    found[tuple(instrument.bounded(labels).items())].append(value)
-        together = sum if instrument.kind == "counter" else max
-        return [Observation(together(values), dict(labels)) for labels, values in found.items()]
+        self._record(instrument, value, labels)
 
     def close(self, seconds: float) -> None:
         """Export what is left, within so many seconds: a collector that is away must not hold up an end."""
 
         def end() -> None:
             self._traces.shutdown()
-            self._metrics.shutdown(timeout_millis=seconds * 1000)
+            self._metrics.shutdown()
             self._logs.shutdown()
 
         thread = threading.Thread(target=end, name="telemetry-end", daemon=True)
@@ -195,7 +158,7 @@ class Otel:
     def flush(self) -> None:
         """Export now."""
         self._traces.force_flush()
-        self._metrics.force_flush()
+        self._metrics.flush()
         self._logs.force_flush()
 
 
@@ -231,19 +194,6 @@ def _context(traceparent: str) -> SpanContext | None:
 
 def _placed(at: w3c.TraceContext) -> SpanContext:
     return SpanContext(at.trace_id, at.span_id, is_remote=True, trace_flags=TraceFlags(int(at.sampled)))
-
-
-def _patiently(read: Read) -> list[tuple[Instrument, float, Mapping[str, str]]]:
-    """Read counts that the event loop's thread may be changing."""
-    for _ in range(3):
-        try:
-            return list(read())
-        except RuntimeError:  # a dictionary changed its size meanwhile
-            continue
-        except Exception:
-            log.debug("telemetry: something could not be read", exc_info=True)
-            break
-    return []
 
 
 def _severity(level: int) -> SeverityNumber:

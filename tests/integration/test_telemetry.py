@@ -185,7 +185,7 @@ def test_the_index_was_fresh_within_seconds_and_every_processor_is_ready(seen: S
     fresh = [point for name, _, point in seen.collector.points() if name == "rankstream.freshness"]
     assert 0 < fresh[-1].sum < 60
     told = [(labels, point) for name, labels, point in seen.collector.points() if name == "rankstream.ready"]
-    ready = {labels["processor"]: point.as_int for labels, point in told}
+    ready = {labels["processor"]: point.as_double for labels, point in told}
     assert {name for name, value in ready.items() if value != 1} == set()
     assert ready.keys() >= {processor.name for processor in catalogue.LIVE + catalogue.QUERY}
 

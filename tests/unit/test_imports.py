@@ -122,9 +122,9 @@ def test_two_files_import_faust() -> None:
     assert found <= {"streams.app", "streams.consumer"}
 
 
-def test_one_file_imports_opentelemetry() -> None:
+def test_two_files_import_opentelemetry() -> None:
     found = {module for module, file in modules(*OURS) if any(within(name, "opentelemetry") for name in imported(file))}
-    assert found == {"streams.telemetry.otel"}
+    assert found == {"streams.telemetry.otel", "streams.telemetry.otel_metrics"}
 
 
 def test_telemetry_knows_no_adapter_and_no_processor_in_particular() -> None:
