@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from schemas.documents import DocumentStatus
 from schemas.replies import LegReport, QueryReply
-from streams.domain import admission
+from streams.domain import admission, reports
 from streams.telemetry.instruments import DEGRADED, FRESHNESS, LEG_DURATION, LEG_RESULTS, QUESTION_DURATION
 from streams.telemetry.signals import Reading
 from streams.wire import Outgoing
@@ -42,8 +42,10 @@ def _of_reply(reply: QueryReply) -> Iterator[Reading]:
         if reply.degraded and (reason := _reason(report)) is not None:
             told += 1
             yield DEGRADED, 1, {"leg": leg, "reason": reason}
-    for _ in range(len(reply.reasons) - told):
-        yield DEGRADED, 1, {"leg": "other", "reason": "option"}  # a rewrite, an expansion
+    overtaken = reply.reasons.count(reports.OVERTAKEN)
+    for number in range(len(reply.reasons) - told):
+        # The rest are options of the profile that did not do their work: a rewrite, an expansion.
+        yield DEGRADED, 1, {"leg": "other", "reason": "overtaken" if number < overtaken else "option"}
 
 
 def _reason(report: LegReport) -> str | None:

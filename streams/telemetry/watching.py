@@ -22,7 +22,7 @@ def of_worker(runner: Runner, now: Callable[[], Vitals], deps: Any) -> Iterator[
     found = now()
     yield told.IN_FLIGHT, found.in_flight, name
     yield told.HEAD_OF_LINE, max(found.oldest or 0.0, found.waiting or 0.0), name
-    yield told.TIME_LAG, max(runner.behind(time.time()), found.unread or 0.0), name
+    yield told.TIME_LAG, max(runner.behind(time.time()), found.unread or 0.0, found.unbegun or 0.0), name
     yield told.STORE_WAIT, found.waiting or 0.0, name
     yield told.READY, 0 if vitals.unready(found) else 1, name
     counts = dict(getattr(deps, "counts", None) or {})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from schemas.replies import ErrorInfo, LegReport, Milliseconds, QueryReply
+from streams.domain import reports
 from streams.telemetry import outcomes
 from streams.telemetry.instruments import DEGRADED, LEG_RESULTS, QUESTION_DURATION, Instrument
 from streams.wire import Outgoing
@@ -40,11 +41,13 @@ def test_each_leg_is_counted_once_by_its_status() -> None:
 
 
 def test_reasons_are_counted_by_class_and_what_no_leg_gave_as_an_option_s() -> None:
-    reasons = ("dense: fallback", "fulltext: no result in time", "qa: overloaded", "the rewrite took too long")
+    of_legs = ("dense: fallback", "fulltext: no result in time", "qa: overloaded")
+    reasons = (*of_legs, "the rewrite took too long", reports.OVERTAKEN)
     assert [labels for _, labels in told(DEGRADED, degraded=True, reasons=reasons)] == [
         {"leg": "dense", "reason": "fallback"},
         {"leg": "fulltext", "reason": "timeout"},
         {"leg": "qa", "reason": "overloaded"},
+        {"leg": "other", "reason": "overtaken"},
         {"leg": "other", "reason": "option"},
     ]
     assert told(DEGRADED) == []
