@@ -34,7 +34,8 @@ class Seen:
 
 
 def trace_of(collector: Collector, root: str) -> list[Any]:
-    [found] = [span for span in collector.spans if span.name == root]
+    # The first one; spans come as they end.
+    found = next(span for span in collector.spans if span.name == root)
     return [span for span in collector.spans if span.trace_id == found.trace_id]
 
 
@@ -63,6 +64,8 @@ async def seen(pipeline: Pipeline) -> AsyncIterator[Seen]:
             reply = await pipeline.client.ask(f"Where is the {WORD} {ASKED} kept?", tenant=tenant)
             assert reply.error is None
             assert reply.passages
+            refused = await pipeline.client.ask(f"Which {WORD} is it?", tenant=tenant, profile="none-such")
+            assert refused.error is not None
             logging.getLogger("streams.test").error("cannot connect to postgresql://rank:%s@db:5432/rank", SECRET)
             await complete(collector, backend)
         finally:
@@ -190,6 +193,12 @@ def test_the_index_was_fresh_within_seconds_and_every_processor_is_ready(seen: S
     assert ready.keys() >= {processor.name for processor in catalogue.LIVE + catalogue.QUERY}
 
 
+def test_questions_are_counted_by_their_result_as_the_pipeline_and_as_its_client_see_it(seen: Seen) -> None:
+    for metric in ("rankstream.question.duration", "rankstream.client.question.duration"):
+        results = {labels["result"] for name, labels, _ in seen.collector.points() if name == metric}
+        assert results in ({"answered", "validation"}, {"degraded", "validation"})
+
+
 def test_no_label_has_a_value_that_is_not_listed(seen: Seen) -> None:
     known = {each.name: {label.name: label.values for label in each.labels} for each in instruments.ALL}
     names = {
@@ -207,8 +216,11 @@ def test_no_label_has_a_value_that_is_not_listed(seen: Seen) -> None:
 
 
 def test_a_log_line_is_there_with_its_secret_hidden(seen: Seen) -> None:
-    bodies = [line.body.string_value for line in seen.collector.logs]
-    assert [body for body in bodies if body.startswith("cannot connect to postgresql://rank:(hidden)@db:5432")]
+    lines = {line.body.string_value: line for line in seen.collector.logs}
+    assert [body for body in lines if body.startswith("cannot connect to postgresql://rank:(hidden)@db:5432")]
+    [refused] = [line for body, line in lines.items() if "answered with an error" in body]
+    assert attributes(refused)["processor"] == "prepare"
+    assert refused.trace_id in {span.trace_id for span in seen.collector.spans}
 
 
 def test_no_text_no_id_and_no_secret_leaves(seen: Seen) -> None:
