@@ -22,7 +22,7 @@ TRACE = {
     "traceparent": {"type": "string", "description": "the trace that this record belongs to (W3C Trace Context)"},
     SINCE: {
         "type": "string",
-        "description": "decimal milliseconds since the epoch: when the change or question behind it was sent; telemetry's",
+        "description": "decimal milliseconds since the epoch: when the change or question behind it was sent",
     },
 }
 CORRELATION = {CORRELATION_ID: {"type": "string", "description": "any bytes; they come back with every reply"}}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -116,13 +115,3 @@ def link(traceparents: Iterable[str]) -> None:
     if current is not None and current.span is not None:
         for traceparent in traceparents:
             current.span.link(traceparent)
-
-
-@contextmanager
-def working(current: Current) -> Iterator[None]:
-    """Make something what this task works on, inside the block."""
-    token = CURRENT.set(current)
-    try:
-        yield
-    finally:
-        CURRENT.reset(token)

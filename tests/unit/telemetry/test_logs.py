@@ -6,9 +6,9 @@ import json
 import logging
 import sys
 
-from streams.telemetry import signals, w3c
+from streams.telemetry import w3c
 from streams.telemetry.logs import LONGEST, JsonLines
-from streams.telemetry.signals import Current
+from streams.telemetry.signals import CURRENT, Current
 
 
 def logged(message: str, *arguments: object, raised: bool = False) -> dict[str, str]:
@@ -27,8 +27,11 @@ def logged(message: str, *arguments: object, raised: bool = False) -> dict[str, 
 
 def test_a_line_belongs_to_the_record_in_work() -> None:
     at = w3c.written(255, 15, sampled=True)
-    with signals.working(Current(processor="fuse", incoming=at, span=None)):
+    token = CURRENT.set(Current(processor="fuse", incoming=at, span=None))
+    try:
         found = logged("late: %s", "dense")
+    finally:
+        CURRENT.reset(token)
     assert (found["message"], found["processor"], found["level"]) == ("late: dense", "fuse", "WARNING")
     assert (found["trace_id"], found["span_id"]) == (f"{255:032x}", f"{15:016x}")
     assert "trace_id" not in logged("nothing in work")
