@@ -104,7 +104,6 @@ class Watched(Unwatched):
             "messaging.destination.partition.id": str(record.partition),
             "messaging.kafka.offset": record.offset,
             "messaging.consumer.group.name": self._processor.group,
-            "messaging.message.body.size": len(record.value or b""),
             "rankstream.processor": self._name,
         }
         self._span = self._backend.start(f"process {record.topic}", "consumer", self._incoming, attributes, self._began)
@@ -125,8 +124,7 @@ class Watched(Unwatched):
     def sent(self, outputs: Sequence[Outgoing]) -> None:
         if self._span is not None and self._span.recording:
             for output in outputs:
-                name = output.topic.name
-                self._span.event(f"send {name}", {"messaging.destination.name": name})
+                self._span.event(f"send {output.topic.name}", {})
         age = time.time() - int(self._since) / 1000
         for instrument, value, labels in outcomes.readings(outputs, age=max(0.0, age)):
             self._backend.record(instrument, value, labels)

@@ -88,12 +88,19 @@ def record(instrument: Instrument, value: float, labels: Mapping[str, str]) -> N
 
 
 def watch(read: Read) -> Callable[[], None]:
-    """Have readings exported, by whatever backend there is then, until what is returned is called."""
+    """Have readings exported, by whatever backend there is then, until what is returned is called.
+
+    What was counted until then is told on: the last export comes after everything has stopped.
+    """
     _seam.reads.append(read)
 
     def unwatch() -> None:
-        if read in _seam.reads:
-            _seam.reads.remove(read)
+        if read not in _seam.reads:
+            return
+        _seam.reads.remove(read)
+        if _seam.backend is not None:
+            counted = [reading for reading in read() if reading[0].kind == "counter"]
+            _seam.reads.append(lambda: counted)
 
     return unwatch
 

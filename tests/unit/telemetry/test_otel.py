@@ -11,6 +11,7 @@ from streams.telemetry import instruments, signals, w3c
 from streams.telemetry.otel import Otel
 from streams.telemetry.signals import Reading
 from tests.otlp import collecting
+from tests.unit.telemetry.backend import kept
 
 LOW, HIGH = 1, 2**64 - 1  # trace ids that any share keeps, and that only all keeps
 
@@ -51,6 +52,20 @@ def test_an_end_is_bounded_when_the_collector_is_away() -> None:
     began = time.monotonic()
     backend.close(0.5)
     assert time.monotonic() - began < 2.0
+
+
+def test_what_was_counted_is_told_after_its_worker_stopped_and_how_it_stood_is_not() -> None:
+    def worker() -> Iterator[Reading]:
+        yield instruments.REFUSED, 2, {"processor": "prepare"}
+        yield instruments.READY, 1, {"processor": "prepare"}
+
+    before = len(signals.reads())
+    with kept():
+        signals.watch(worker)()
+        told = [reading for read in signals.reads()[before:] for reading in read()]
+    assert told == [(instruments.REFUSED, 2, {"processor": "prepare"})]
+    signals.watch(worker)()
+    assert len(signals.reads()) == before + 1  # without a backend nothing is kept
 
 
 def test_readings_of_equal_labels_are_one_and_a_reader_that_fails_takes_nothing_from_others() -> None:
