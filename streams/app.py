@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from functools import partial
 from typing import Any
 
 import aiokafka
@@ -22,6 +23,7 @@ from streams.errors import BrokerUnavailable, Undeliverable
 from streams.processor import Ack, Processor
 from streams.runner import Runner
 from streams.settings import KAFKA, Settings, need
+from streams.telemetry import signals, watching
 from streams.watchdog import Watchdog
 from streams.wire import RawOutgoing, Record
 from topics.topic import DEAD_LETTER_HEADERS, LARGEST_RECORD
@@ -48,6 +50,7 @@ class Worker:
         self._watchdog = Watchdog(
             runner, lambda: self._app.consumer, self._fail, handed_over=lambda: self._dispatcher.acks.in_flight
         )
+        self._unwatch = signals.watch(partial(watching.of_worker, runner, self._watchdog.vitals, deps))
         self._app.transport.Consumer = self._keeping_book(QuickConsumer if settings.fast_fetch else Consumer)
         topic = self._app.topic(processor.source.name, value_serializer="raw", key_serializer="raw")
         self._app.agent(topic, name=processor.group, concurrency=1)(self._consume)
@@ -74,6 +77,7 @@ class Worker:
         if self.processor.ack is Ack.ON_RECEIPT:
             await asyncio.sleep(LINGER)  # open joins still take what they wait for
         self._stopping = self._watchdog.stopping = True
+        self._unwatch()
         if self._watching is not None:
             self._watching.cancel()
         try:

@@ -51,6 +51,7 @@ from streams.processors import (
 from streams.processors.answer_cache import AnswerFinder, AnswerKeeper
 from streams.processors.asking import Asker
 from streams.settings import Settings, need
+from streams.telemetry import signals, watching
 
 log = logging.getLogger(__name__)
 
@@ -73,6 +74,7 @@ class Resources:
         self._closers: list[Callable[[], Awaitable[None]]] = []
         self._loading = asyncio.Lock()  # questions may ask for one model at the same time
         self._loader: asyncio.Task[None] | None = None
+        self._unwatch = signals.watch(partial(watching.of_models, self._opened))
 
     async def deps(self, processor: Processor) -> Any:
         """Return what a processor needs."""
@@ -80,6 +82,7 @@ class Resources:
 
     async def close(self) -> None:
         """Close what was opened, last first."""
+        self._unwatch()
         for loading in (*self._loads.values(), *filter(None, [self._loader])):
             loading.cancel()
         self._loads.clear()

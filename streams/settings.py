@@ -36,6 +36,9 @@ GRAPH_LLM = "RANKSTREAM_GRAPH_LLM"
 CHUNK_CONTEXT = "RANKSTREAM_CHUNK_CONTEXT"
 HEALTH = "RANKSTREAM_HEALTH"
 TENANT_QUOTA = "RANKSTREAM_TENANT_QUOTA"
+TELEMETRY = "RANKSTREAM_TELEMETRY"
+TELEMETRY_SAMPLE = "RANKSTREAM_TELEMETRY_SAMPLE"
+LOG = "RANKSTREAM_LOG"
 
 DEFAULT_TENANT_QUOTA = 2_000.0  # tokens a second: about a third of what the default embedder reads on two cores
 
@@ -72,6 +75,9 @@ class Settings:
     health: tuple[str, int] | None = None  # host and port of /livez and /readyz; None: not served
     chunk_context: str = "none"  # what gets the context of a chunk: none, vectors, reranker or both
     tenant_quota: float = DEFAULT_TENANT_QUOTA  # tokens a second of a tenant in the live lane; 0: no limit
+    telemetry: str | None = None  # where OTLP over HTTP is taken, such as http://otel-collector:4318; None: off
+    telemetry_sample: float = 1.0  # the share of questions and documents that are traced; metrics count all
+    log: str = "text"  # or json: an object a line
     reranker: str | None = None  # a hub name or a folder, or `llm`; None: nothing is reranked
 
 
@@ -104,6 +110,9 @@ def given(environment: Mapping[str, str] | None = None) -> Settings:
         chunk_context=_choice(environment, CHUNK_CONTEXT, ("none", "vectors", "reranker", "both")),
         tenant_quota=_tokens(environment, TENANT_QUOTA, DEFAULT_TENANT_QUOTA),
         reranker=_unless_none(environment, RERANKER),
+        telemetry=_endpoint(environment, TELEMETRY),
+        telemetry_sample=_share(environment, TELEMETRY_SAMPLE, 1.0),
+        log=_choice(environment, LOG, ("text", "json")),
     )
 
 
@@ -184,6 +193,28 @@ def _address(environment: Mapping[str, str], name: str) -> tuple[str, int] | Non
     if not host or not port.isdecimal() or int(port) > 65_535:
         raise ConfigurationError(f"{name} is {text!r}; it must be host:port, such as 0.0.0.0:8080")
     return host.strip("[]"), int(port)
+
+
+def _endpoint(environment: Mapping[str, str], name: str) -> str | None:
+    text = environment.get(name, "").strip()
+    if not text:
+        return None
+    if not re.fullmatch(r"https?://[^/\s@]+/?", text):
+        raise ConfigurationError(f"{name} must be a URL of OTLP over HTTP, such as http://otel-collector:4318")
+    return text.rstrip("/")
+
+
+def _share(environment: Mapping[str, str], name: str, default: float) -> float:
+    text = environment.get(name)
+    if not text:
+        return default
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise ConfigurationError(f"{name} is {text!r}; it must be a share between 0 and 1")
+    return value
 
 
 def _choice(environment: Mapping[str, str], name: str, choices: tuple[str, ...]) -> str:

@@ -17,7 +17,14 @@ CORRELATION_ID = "kafka_correlationId"
 REPLY_TOPIC = "kafka_replyTopic"
 REPLY_PARTITION = "kafka_replyPartition"
 
-TRACE = {"traceparent": {"type": "string", "description": "the trace that this record belongs to (W3C Trace Context)"}}
+SINCE = "rankstream-since"
+TRACE = {
+    "traceparent": {"type": "string", "description": "the trace that this record belongs to (W3C Trace Context)"},
+    SINCE: {
+        "type": "string",
+        "description": "decimal milliseconds since the epoch: when the change or question behind it was sent",
+    },
+}
 CORRELATION = {CORRELATION_ID: {"type": "string", "description": "any bytes; they come back with every reply"}}
 REPLY_TO = {
     REPLY_TOPIC: {"type": "string", "enum": sorted(REPLY_TOPICS)},

@@ -21,6 +21,7 @@ from streams.adapters.qdrant_errors import translated
 from streams.domain.generation import Model
 from streams.domain.scope import Scope
 from streams.errors import ConfigurationError, Invalid, NoVectors, RankstreamError
+from streams.telemetry.calls import traced
 
 T = TypeVar("T")
 
@@ -56,6 +57,7 @@ async def open_client(url: str, api_key: str | None = None) -> AsyncQdrantClient
     return client
 
 
+@traced("qdrant", "upsert", "rewrite", "remove", "read", "search_dense", "search_sparse")
 class QdrantVectors:
     """The VectorIndex port on Qdrant."""
 

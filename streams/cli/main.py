@@ -10,7 +10,7 @@ import sys
 import click
 
 from streams import settings
-from streams.cli import logs
+from streams.cli import logs, telemetry
 from streams.errors import ConfigurationError, RankstreamError
 
 COMMANDS = {
@@ -57,10 +57,11 @@ def main() -> None:
     """Run the command line and exit: 0 done, 1 it failed, 2 a setting or an argument is wrong, 130 interrupted."""
     debug = False
     try:
-        level = settings.given().log_level
-        debug = level == "DEBUG"
-        logs.set_up(level)
-        code = rankstream.main(prog_name="rankstream", standalone_mode=False)
+        found = settings.given()
+        debug = found.log_level == "DEBUG"
+        logs.set_up(found.log_level, form=found.log)
+        with telemetry.on(found, sys.argv[1:]):
+            code = rankstream.main(prog_name="rankstream", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         code = error.exit_code

@@ -25,6 +25,7 @@ from streams.gateways.publishing import Changes, Published, Publisher
 from streams.gateways.questions import Pending, Waiting
 from streams.gateways.tail import Tail
 from streams.settings import KAFKA, need
+from streams.telemetry.asking import Sending, asking
 from topics.catalogue import QUERIES, REPLIES
 
 IN_FLIGHT = 256  # questions that may wait at once
@@ -171,14 +172,16 @@ class Client:
             if not math.isfinite(deadline):
                 raise Invalid("must be a number of seconds", field="deadline")
             request, value = questions.encoded(fields)
-            with self._pending.open(request.query_id) as waiting:
+            with asking("ask", traceparent) as asked, self._pending.open(request.query_id) as waiting:
                 ends = loop_began + (deadline - began)
                 last: QueryReply | None = None
                 try:
                     async with asyncio.timeout_at(ends + GRACE):
-                        await self._send(producer, waiting, request, value, traceparent)
+                        await self._send(producer, waiting, request, value, asked.send(QUERIES.name, traceparent))
                 except TimeoutError:
-                    yield failed("no reply", "the broker did not take the question by the deadline")
+                    untaken = failed("no reply", "the broker did not take the question by the deadline")
+                    asked.replied(untaken)
+                    yield untaken
                     return
                 while True:
                     reply = await waiting.next(ends + GRACE if last is None else ends)
@@ -189,19 +192,23 @@ class Client:
                     if last is not None and reply.revision <= last.revision:
                         continue  # the same record again
                     last = reply
+                    asked.replied(reply, waiting.traceparent)
                     yield reply
                     if reply.final or reply.error is not None:
                         return
-                yield reports.closing(last) if last else failed("no reply", "no reply came by the deadline")
+                closing = reports.closing(last) if last else failed("no reply", "no reply came by the deadline")
+                asked.replied(closing)
+                yield closing
         except Invalid as error:
             yield failed("validation", error.message, error.field)
 
     async def _send(
-        self, producer: AIOKafkaProducer, waiting: Waiting, request: QueryRequest, value: bytes, traceparent: str | None
+        self, producer: AIOKafkaProducer, waiting: Waiting, request: QueryRequest, value: bytes, sending: Sending
     ) -> None:
         """Hand a question to the producer; that it could not be delivered is its outcome."""
 
         def failed(error: BaseException) -> None:
+            sending.ended(error)
             said = " ".join(str(error).split()) or type(error).__name__
             info = ErrorInfo(error_class="no reply", message=f"the broker did not take the question: {said}")
             if isinstance(error, MessageSizeTooLargeError):
@@ -211,9 +218,10 @@ class Client:
         def delivered(delivery: asyncio.Future[Any]) -> None:
             if not delivery.cancelled() and (error := delivery.exception()) is not None:
                 failed(error)
+            sending.ended()
 
         (partition,) = self._replies.partitions
-        headers = questions.headers(request.query_id, partition, traceparent or questions.new_traceparent())
+        headers = questions.headers(request.query_id, partition, sending.traceparent or questions.new_traceparent())
         try:
             delivery = await producer.send(QUERIES.name, value, key=request.query_id.encode(), headers=headers)
         except (KafkaError, OSError) as error:

@@ -21,6 +21,7 @@ from streams.gateways.questions import new_traceparent
 from streams.gateways.receipts import Receipt, Receipts
 from streams.gateways.tail import Tail
 from streams.gateways.wording import invalid
+from streams.telemetry.asking import Asking, asking
 from topics.catalogue import DOCUMENT_CHANGES, DOCUMENT_CHANGES_BULK, DOCUMENT_STATUS, document_key
 from topics.topic import Topic
 
@@ -128,17 +129,36 @@ class Publisher:
         timeout: float,
         bulk: bool = False,
     ) -> Published:
+        with asking("publish") as asked:
+            outcome = await self._sent(asked, change, sent, linger=linger, wait=wait, timeout=timeout, bulk=bulk)
+            if outcome.error is not None:
+                asked.failed(outcome.error)
+            return outcome
+
+    async def _sent(
+        self,
+        asked: Asking,
+        change: DocumentChange,
+        sent: asyncio.Future[None],
+        *,
+        linger: int,
+        wait: bool,
+        timeout: float,
+        bulk: bool,
+    ) -> Published:
         outcome = Published(key=change.key, version=change.version, delivered=False)
         key = document_key(change.tenant, change.source, change.doc_id)
         lane: Topic = DOCUMENT_CHANGES_BULK if bulk and change.op != "delete" else DOCUMENT_CHANGES
+        sending = asked.send(lane.name)
         try:
             value = checked(change)
-            headers = [("traceparent", new_traceparent().encode())]
+            headers = [("traceparent", (sending.traceparent or new_traceparent()).encode())]
             with self._receipts.expect(change.key, change.version) as receipt:
                 delivery = await self._producers[linger].send(lane.name, value, key=key, headers=headers)
                 _set(sent)
                 del value  # it may be large, and the receipt may be long in coming
                 await delivery
+                sending.ended()
                 outcome = dataclasses.replace(outcome, delivered=True)
                 if wait:
                     status = await self._receipt(receipt, change, timeout, many=linger > 0)
@@ -147,9 +167,11 @@ class Publisher:
         except RankstreamError as error:
             return dataclasses.replace(outcome, error=error)
         except (KafkaError, OSError) as error:
+            sending.ended(error)
             said = " ".join(str(error).split()) or type(error).__name__
             return dataclasses.replace(outcome, error=Transient(f"the broker did not take it: {said}"))
         finally:
+            sending.ended()
             _set(sent)
 
     async def _receipt(self, receipt: Receipt, change: DocumentChange, timeout: float, *, many: bool) -> DocumentStatus:

@@ -54,3 +54,26 @@ def test_a_tenant_has_a_quota_unless_it_is_set_to_none(value: str | None, rate: 
 def test_a_quota_that_is_no_number_is_refused_by_name(value: str) -> None:
     with pytest.raises(ConfigurationError, match=f"RANKSTREAM_TENANT_QUOTA is '{value}'; it must be a number"):
         settings.given({settings.TENANT_QUOTA: value})
+
+
+@pytest.mark.parametrize(
+    ("value", "endpoint"),
+    [(None, None), ("", None), ("http://otel:4318", "http://otel:4318"), ("https://otel/", "https://otel")],
+)
+def test_telemetry_is_off_unless_an_endpoint_is_set(value: str | None, endpoint: str | None) -> None:
+    assert settings.given({} if value is None else {settings.TELEMETRY: value}).telemetry == endpoint
+
+
+@pytest.mark.parametrize(
+    "value", ["otel:4318", "grpc://otel:4317", "http://me:secret@otel:4318", "http://otel/v1/traces"]
+)
+def test_an_endpoint_that_is_none_is_refused_without_being_repeated(value: str) -> None:
+    with pytest.raises(ConfigurationError, match="RANKSTREAM_TELEMETRY must be a URL of OTLP over HTTP") as raised:
+        settings.given({settings.TELEMETRY: value})
+    assert "secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize("value", ["all", "-0.1", "1.1", "nan"])
+def test_a_share_of_traces_that_is_none_is_refused_by_name(value: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"RANKSTREAM_TELEMETRY_SAMPLE is '{value}'; it must be a share"):
+        settings.given({settings.TELEMETRY_SAMPLE: value})
