@@ -19,14 +19,9 @@ USER = "rankstream-{}"  # of a processor, of `clients` and of the `operator`
 
 def files(topics: Sequence[Topic], processors: Sequence[Processor]) -> dict[str, bytes]:
     """Return the files of topics and users."""
-    granted: dict[str, Iterable[Right]] = {
-        **{processor.name: rights.of_processor(processor) for processor in processors},
-        "clients": rights.of_clients(),
-        "operator": rights.of_operator(),
-    }
     return {
         f"{FOLDER}/topics.yaml": text(map(_topic, topics)),
-        f"{FOLDER}/users.yaml": text(_user(name, each) for name, each in granted.items()),
+        f"{FOLDER}/users.yaml": text(_user(name, each) for name, each in rights.of_everyone().items()),
     }
 
 

@@ -12,18 +12,20 @@ from typing import Any
 import aiokafka
 import aiokafka.errors
 import faust
+import faust.auth
 from faust.exceptions import ProducerSendError
 from faust.types import EventT, StreamT
 
 from streams.consumer import Consumer, QuickConsumer
 from streams.dispatch import Dispatcher
 from streams.domain.vitals import Vitals
-from streams.errors import BrokerUnavailable, Undeliverable
+from streams.errors import BrokerUnavailable, ConfigurationError, Undeliverable
 from streams.processor import Ack, Processor
 from streams.runner import Runner
 from streams.settings import KAFKA, Settings, need
 from streams.watchdog import Watchdog
 from streams.wire import RawOutgoing, Record
+from topics.connection import KafkaConnection, Password, client_settings, of
 from topics.topic import DEAD_LETTER_HEADERS, LARGEST_RECORD
 
 log = logging.getLogger(__name__)
@@ -116,6 +118,8 @@ class Worker:
 def _translated(outgoing: RawOutgoing, error: Exception) -> Exception:
     # Faust wraps what the client library raises before it sends.
     cause = error.__cause__ if isinstance(error, ProducerSendError) and error.__cause__ else error
+    if isinstance(cause, aiokafka.errors.TopicAuthorizationFailedError):
+        return ConfigurationError(f"Kafka gives no right to write to {outgoing.topic}; `rankstream acls` prints it")
     if isinstance(cause, aiokafka.errors.MessageSizeTooLargeError | aiokafka.errors.RecordTooLargeError):
         return Undeliverable(f"a record of {len(outgoing.value or b'')} bytes is too large for {outgoing.topic}")
     return BrokerUnavailable(f"{outgoing.topic}: {cause or type(cause).__name__}")
@@ -136,15 +140,33 @@ def _record(event: EventT[bytes]) -> Record:
     )
 
 
+def _credentials(kafka: KafkaConnection) -> faust.auth.Credentials | None:
+    """Return what Faust wants for the arguments that aiokafka's other clients are given."""
+    settings = client_settings(kafka)
+    tls = settings.get("ssl_context")
+    if isinstance(kafka.login, Password):
+        return faust.auth.SASLCredentials(
+            username=kafka.login.username,
+            password=kafka.login.password,
+            mechanism=kafka.login.mechanism,
+            ssl_context=tls,
+        )
+    if kafka.login is not None:
+        return faust.auth.OAuthCredentials(oauth_cb=settings["sasl_oauth_token_provider"], ssl_context=tls)
+    return faust.auth.SSLCredentials(tls) if tls is not None else None
+
+
 def _app(processor: Processor, settings: Settings) -> faust.App:
     folder = settings.data_dir / "faust" / processor.name
     folder.mkdir(parents=True, exist_ok=True)
+    kafka = of(need(settings.kafka, KAFKA))
     app = faust.App(
         processor.group,
         datadir=str(folder),
         # Without a prefix Faust reads variables such as WEB_PORT, which a Kubernetes service of that name sets.
         env_prefix="RANKSTREAM_FAUST",
-        broker=f"kafka://{need(settings.kafka, KAFKA).replace(',', ';')}",
+        broker=";".join(f"kafka://{server}" for server in kafka.servers),
+        broker_credentials=_credentials(kafka),
         store="memory://",
         key_serializer="raw",
         value_serializer="raw",

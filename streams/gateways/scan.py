@@ -12,6 +12,7 @@ from aiokafka.errors import KafkaError
 
 from streams.errors import Transient
 from streams.gateways.broker import REQUEST_TIMEOUT, reaching
+from topics.connection import Kafka, client_settings
 
 POLL = 200  # milliseconds
 FETCH = 4 * 1024 * 1024  # bytes at once, of all partitions: whoever reads holds them in memory
@@ -20,10 +21,10 @@ Spans = Mapping[TopicPartition, tuple[int, int]]  # by partition: the first offs
 
 
 @asynccontextmanager
-async def reading(bootstrap: str) -> AsyncIterator[AIOKafkaConsumer]:
+async def reading(kafka: Kafka) -> AsyncIterator[AIOKafkaConsumer]:
     """Open a consumer for the block, without a group; raise ConfigurationError, or Transient when it is cut off."""
     consumer = AIOKafkaConsumer(
-        bootstrap_servers=bootstrap.split(","),
+        **client_settings(kafka),
         group_id=None,
         enable_auto_commit=False,
         auto_offset_reset="earliest",
@@ -32,7 +33,7 @@ async def reading(bootstrap: str) -> AsyncIterator[AIOKafkaConsumer]:
         request_timeout_ms=REQUEST_TIMEOUT,
     )
     try:
-        async with reaching(bootstrap):
+        async with reaching(kafka):
             await consumer.start()
         yield consumer
     except (KafkaError, OSError) as error:
