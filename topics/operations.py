@@ -5,11 +5,13 @@ Kafka says so with the metadata of topics from version 8 of that request on, whi
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aiokafka.admin import AIOKafkaAdminClient
-from aiokafka.errors import GroupAuthorizationFailedError, TopicAuthorizationFailedError, for_code
+from aiokafka.errors import GroupAuthorizationFailedError, KafkaError, TopicAuthorizationFailedError, for_code
+from aiokafka.protocol.admin import DescribeGroupsRequest_v3, DescribeGroupsResponse_v3
 from aiokafka.protocol.api import Request, RequestStruct, Response
 from aiokafka.protocol.types import Array, Boolean, Int16, Int32, Schema, String
 
@@ -25,6 +27,8 @@ BITS = {
     "AlterConfigs": 11,
 }
 NOT_SAID = -(2**31)
+ATTEMPTS = 40
+PAUSE = 0.25  # seconds
 
 Operations = frozenset[str]
 
@@ -87,6 +91,25 @@ class _Metadata(Request[_Question]):  # type: ignore[misc]
         return request_struct_class(self._topics, False, False, True)
 
 
+class _Group(RequestStruct):  # type: ignore[misc]
+    """aiokafka's own reads the answer as that of an earlier version, which lacks the operations."""
+
+    API_KEY = 15
+    API_VERSION = 3
+    RESPONSE_TYPE = DescribeGroupsResponse_v3
+    SCHEMA = DescribeGroupsRequest_v3.SCHEMA
+
+
+class _Describe(Request[_Group]):  # type: ignore[misc]
+    API_KEY = 15
+
+    def __init__(self, group: str) -> None:
+        self._group = group
+
+    def build(self, request_struct_class: Any) -> Any:
+        return request_struct_class([self._group], True)
+
+
 async def on_topics(admin: AIOKafkaAdminClient, topics: Iterable[str]) -> Mapping[str, Operations]:
     """Return what may be done on each of these topics; those that are not there, or not told of, are left out."""
     answer = await admin._send_request(_Metadata(topics))
@@ -101,14 +124,22 @@ async def on_topics(admin: AIOKafkaAdminClient, topics: Iterable[str]) -> Mappin
 
 async def on_group(admin: AIOKafkaAdminClient, group: str) -> Operations:
     """Return what may be done on a consumer group, which need not be there yet; raise KafkaError."""
-    try:
-        [answer] = await admin.describe_consumer_groups([group], include_authorized_operations=True)
-        code, operations = answer.groups[0][0], answer.groups[0][-1]
-        if code:
-            raise for_code(code)(group)
-    except GroupAuthorizationFailedError:
-        return frozenset()
-    return _named(operations) if operations != NOT_SAID else frozenset(BITS)
+    for attempt in range(ATTEMPTS):
+        try:
+            answer = await admin._send_request(_Describe(group), await admin.find_coordinator(group))
+            code, operations = answer.groups[0][0], answer.groups[0][-1]
+            if code:
+                raise for_code(code)(group)
+        except GroupAuthorizationFailedError:
+            return frozenset()
+        except KafkaError as error:
+            # A new cluster makes the topic of its groups when it is first asked for one, and then reads it.
+            if not error.retriable or attempt + 1 == ATTEMPTS:
+                raise
+            await asyncio.sleep(PAUSE)
+        else:
+            return _named(operations) if operations != NOT_SAID else frozenset(BITS)
+    raise AssertionError
 
 
 def _named(operations: int) -> Operations:

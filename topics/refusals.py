@@ -53,9 +53,9 @@ def _why(kafka: KafkaConnection, server: str, error: Exception) -> str | None:
     if isinstance(error, AuthenticationFailedError | SaslAuthenticationFailed):
         right = "KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD_FILE" if isinstance(kafka.login, Password) else "the token"
         return f"{server} refuses the login of {kafka.user}: are {right} right?"
-    if isinstance(error, KafkaConnectionError):
-        # It took the connection and hung up on the first request.
-        wants = "a client's certificate (KAFKA_TLS_CERT_FILE)" if kafka.tls else "TLS or a login"
+    if isinstance(error, KafkaConnectionError | ConnectionResetError):
+        # It took the connection and hung up on the first request, or on the handshake of TLS.
+        wants = "a client's certificate (KAFKA_TLS_CERT_FILE), or no TLS" if kafka.tls else "TLS or a login"
         return f"{server} hangs up: does it want {wants}? KAFKA_SECURITY_PROTOCOL is {kafka.protocol}"
     return None
 

@@ -10,7 +10,7 @@ import click
 
 from streams import settings
 from streams.cli import console, ending, logs
-from streams.errors import ConfigurationError, RankstreamError
+from streams.errors import ConfigurationError, RankstreamError, Transient
 
 if TYPE_CHECKING:
     from streams.fleet import Fleet
@@ -79,7 +79,12 @@ async def _check_rights(found: settings.Settings, names: tuple[str, ...]) -> Non
     from streams.processors import rights  # noqa: PLC0415
 
     wanted = [right for processor in chosen(names) for right in rights.of_processor(processor)]
-    if missing := await permitted.lacking(kafka, wanted):
+    try:
+        missing = await permitted.lacking(kafka, wanted)
+    except Transient as error:
+        console.note(f"rights are not known, going on: {error}")
+        return
+    if missing:
         raise ConfigurationError(
             f"Kafka gives {kafka.user} no right to {'; '.join(dict.fromkeys(map(permitted.said, missing)))}: "
             f"`rankstream acls {' '.join(f'--processor {name}' for name in names)}` prints what is needed".replace(
