@@ -35,13 +35,15 @@ class Endpoint(AbstractTokenProvider):  # type: ignore[misc]
         login = self._login
         form = {"grant_type": "client_credentials", **({"scope": login.scope} if login.scope else {})}
         # RFC 6749, 2.3.1: both are encoded as in a form before they are joined.
-        auth = aiohttp.BasicAuth(quote_plus(login.client_id), quote_plus(login.secret))
+        auth = aiohttp.encode_basic_auth(quote_plus(login.client_id), quote_plus(login.secret))
         trust = context(Tls(ca=login.ca)) if login.ca else True
         try:
             async with (
                 aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=SECONDS)) as session,
                 # A redirect would carry the secret somewhere else.
-                session.post(login.url, data=form, auth=auth, ssl=trust, allow_redirects=False) as answer,
+                session.post(
+                    login.url, data=form, headers={"Authorization": auth}, ssl=trust, allow_redirects=False
+                ) as answer,
             ):
                 if answer.status != 200:
                     raise NoToken(f"{login.url} gives {login.client_id} no token: HTTP {answer.status}")
