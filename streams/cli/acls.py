@@ -19,7 +19,9 @@ COMMAND = 'kafka-acls.sh --bootstrap-server "$BOOTSTRAP" --command-config admin.
 
 
 @click.command("acls", short_help="Print the rights that each user needs on Kafka.")
-@click.option("--processor", "names", multiple=True, metavar="NAME", help="Only of these; also `clients`, `operator`.")
+@click.option(
+    "--processor", "names", multiple=True, metavar="NAME", help="Only of these; also `clients`, `operator`, `scaler`."
+)
 @click.option("--format", "form", type=click.Choice(["kafka", "strimzi"]), default="kafka", show_default=True)
 @click.option("--principal", default=PRINCIPAL, show_default=True, help="Who a user is to Kafka; {name} is replaced.")
 def command(names: tuple[str, ...], form: str, principal: str) -> None:

@@ -11,7 +11,7 @@ from streams.cli import console
 
 
 @click.command("check", short_help="Check all settings, connections and rights; change nothing.")
-@click.argument("users", nargs=-1, metavar="[PROCESSOR|clients|operator]...")
+@click.argument("users", nargs=-1, metavar="[PROCESSOR|clients|operator|scaler]...")
 def command(users: tuple[str, ...]) -> int:
     """Print the settings in effect with secrets masked, and check every connection and every right.
 
@@ -22,7 +22,7 @@ def command(users: tuple[str, ...]) -> int:
     from streams.processors import rights  # noqa: PLC0415
 
     everyone = rights.of_everyone()
-    chosen = acls.chosen(everyone, users or [name for name in everyone if name not in ("clients", "operator")])
+    chosen = acls.chosen(everyone, users or [name for name in everyone if name not in rights.OTHERS])
     found, problems = settings.read()
     found = settings.with_running(found)
     table = list(effective.lines(found))

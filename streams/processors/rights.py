@@ -13,6 +13,7 @@ from topics.topic import Topic
 
 Operation = Literal["Read", "Write", "Create", "Describe", "DescribeConfigs", "AlterConfigs"]
 EVERY = "*"  # as a name: all of its kind
+OTHERS = ("clients", "operator", "scaler")  # users that are no processors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,12 +58,18 @@ def of_operator() -> tuple[Right, ...]:
     )
 
 
+def of_scaler() -> tuple[Right, ...]:
+    """Return the rights of what counts how far groups are behind and starts processes by it; it reads no record."""
+    return tuple(Right(kind=kind, name=EVERY, operations=("Describe",)) for kind in ("topic", "group"))
+
+
 def of_everyone() -> dict[str, tuple[Right, ...]]:
-    """Return the rights of each user by its name: a processor's, `clients` and `operator`."""
+    """Return the rights of each user by its name: a processor's, `clients`, `operator` and `scaler`."""
     return {
         **{processor.name: of_processor(processor) for processor in processors.ALL},
         "clients": of_clients(),
         "operator": of_operator(),
+        "scaler": of_scaler(),
     }
 
 

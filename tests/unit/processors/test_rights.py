@@ -45,6 +45,6 @@ def test_the_operator_reads_and_marks_dead_letters_and_sends_them_back_and_touch
 
 def test_there_is_a_user_for_each_processor_and_no_right_is_listed_twice() -> None:
     everyone = rights.of_everyone()
-    assert list(everyone) == [*(processor.name for processor in catalogue.ALL), "clients", "operator"]
+    assert list(everyone) == [*(processor.name for processor in catalogue.ALL), *rights.OTHERS]
     for found in everyone.values():
         assert len(set(found)) == len(found)
