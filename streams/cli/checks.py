@@ -13,7 +13,7 @@ from streams.adapters import embedders, postgres, postgres_rights, profiles
 from streams.adapters.chat import ChatModel
 from streams.adapters.postgres_generations import PostgresGenerations
 from streams.cli import probes
-from streams.errors import ConfigurationError, RankstreamError
+from streams.errors import ConfigurationError, RankstreamError, Transient
 from streams.gateways import permitted
 from streams.processors.rights import Right
 from streams.settings import Settings
@@ -77,7 +77,13 @@ class Checks:
     async def _kafka_rights(self) -> Finding | None:
         if self._settings.kafka is None:
             return Finding(name="rights on kafka", state=SKIPPED, said=f"{settings.KAFKA} is not set")
-        if missing := await permitted.lacking(self._settings.kafka, self._wanted):
+        try:
+            missing = await permitted.lacking(self._settings.kafka, self._wanted)
+        except Transient as error:
+            if self._settings.kafka.named:
+                raise
+            return Finding(name="rights on kafka", state=SKIPPED, said=f"nobody logs in, and {error}")
+        if missing:
             said = "; ".join(dict.fromkeys(map(permitted.said, missing)))
             return Finding(
                 name="rights on kafka", state=WRONG, said=f"{self._settings.kafka.user} lacks {said}: `rankstream acls`"
