@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
 from streams import settings
 from streams.app import _app
@@ -96,6 +97,42 @@ async def test_each_way_in_lets_its_user_write_what_it_may(
     app = _app(CHUNK, replace(found, data_dir=tmp_path))
     await app.producer.start()
     await app.producer.stop()
+
+
+async def test_a_token_of_an_endpoint_lets_its_client_in(secured: SecuredKafka, tmp_path: Path) -> None:
+    async def answer(_: web.Request) -> web.Response:
+        return web.json_response({"access_token": token_of("clients"), "expires_in": 600})
+
+    app = web.Application()
+    app.router.add_post("/token", answer)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    [(host, port)] = runner.addresses
+    found = settings.given(
+        {
+            settings.KAFKA: secured.at("login"),
+            settings.KAFKA_CA: str(secured.files.ca),
+            settings.KAFKA_MECHANISM: "OAUTHBEARER",
+            settings.KAFKA_TOKEN_URL: f"http://{host}:{port}/token",
+            settings.KAFKA_CLIENT_ID: "clients",
+            settings.KAFKA_CLIENT_SECRET: "not a secret",
+            settings.ALLOW_PLAINTEXT_SASL: "on",
+        }
+    )
+    try:
+        app_of = _app(CHUNK, replace(found, data_dir=tmp_path))
+        await app_of.producer.start()
+        await app_of.producer.send_and_wait(
+            DOCUMENT_CHANGES.name, key=b"k", value=b"not a document", partition=0, timestamp=None, headers={}
+        )
+        await app_of.producer.stop()
+    finally:
+        await runner.cleanup()
+    # Without the endpoint nobody gets in, and it is named.
+    other = replace(found.kafka, login=replace(found.kafka.login, client_id="others"))  # type: ignore[type-var, arg-type]
+    with pytest.raises(ConfigurationError, match=f"KAFKA_OAUTH_.*http://{host}:{port}/token gives no token"):
+        await open_producer(other, linger_ms=0)
 
 
 def strangers(secured: SecuredKafka, folder: Path) -> KafkaConnection:

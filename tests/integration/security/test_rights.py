@@ -22,7 +22,7 @@ from streams.errors import ConfigurationError
 from streams.gateways import dead_letters, permitted
 from streams.gateways.broker import open_producer
 from streams.gateways.client import Client
-from streams.processors import catalogue, rights
+from streams.processors import catalogue, replay, rights
 from streams.processors.catalogue import CHUNK
 from streams.processors.rights import Right
 from streams.settings import Settings
@@ -41,10 +41,11 @@ async def workers(secured: SecuredKafka, settings: Settings) -> AsyncIterator[No
     found: list[Worker] = []
     try:
         for processor in catalogue.ALL:
-            if processor.per_generation:
-                continue
             own = replace(settings, kafka=secured.as_user(processor.name))
-            found.append(Worker(processor, await resources.deps(processor), own))
+            deps = await resources.deps(processor)
+            if processor.per_generation:  # of one that is dropped before it is filled
+                processor, deps = replay.of("g9", processor), replace(deps, generation="g9")  # noqa: PLW2901
+            found.append(Worker(processor, deps, own))
         await asyncio.gather(*(worker.start() for worker in found))
         async with asyncio.timeout(90):
             await asyncio.gather(*(worker.assigned.wait() for worker in found))
