@@ -204,6 +204,11 @@ def with_running(settings: Settings) -> Settings:
     )
 
 
+def names_given() -> frozenset[str]:
+    """Return the names of all variables of the environment, whosever they are."""
+    return frozenset(os.environ)
+
+
 def secret(name: str, environment: Mapping[str, str] | None = None) -> str:
     """Return what a variable that a configuration file names holds; empty where it is not set."""
     return (os.environ if environment is None else environment).get(name, "").strip()

@@ -35,6 +35,8 @@ def command(users: tuple[str, ...]) -> int:
     width = max(len(each.name) for each in findings)
     for each in findings:
         console.say(f"{each.name:<{width}}  {each.state}{f': {each.said}' if each.said else ''}")
+    for name, meant in effective.unknown(settings.names_given()):
+        console.note(f"note: {name} is no setting{f', {meant} is' if meant else ''}")
     # Last, where they are read: each on a line of its own.
     for problem in problems:
         console.note(f"rankstream: {problem}")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -14,6 +15,8 @@ from streams.settings import Llm, Settings
 from topics.connection import ClientCredentials, KafkaConnection, Password, TokenFile
 
 MASK = "•••"
+LIKE_OURS = ("RANKSTREAM_", "KAFKA_SASL_", "KAFKA_TLS_", "KAFKA_OAUTH_", "KAFKA_SECURITY_", "KAFKA_BOOTSTRAP")
+NOT_OURS = ("RANKSTREAM_FAUST", "RANKSTREAM_IMAGE", "RANKSTREAM_GPU_IMAGE")  # of Faust, and of docker-compose.yml
 # Fields whose names are not those of their settings.
 NAMES = {
     "data_dir": settings.DATA_DIR,
@@ -59,6 +62,14 @@ def without_secrets(url: str) -> str:
     name, colon, _ = user.partition(":")
     query = re.sub(r"([^=&]*pass[^=&]*)=[^&]*", rf"\1={MASK}", at.query)
     return urlunsplit(at._replace(netloc=f"{name}{colon}{MASK if colon else ''}{separator}{host}", query=query))
+
+
+def unknown(given: Collection[str]) -> Iterator[tuple[str, str | None]]:
+    """Yield the variables that look like settings and are none, each with the setting that it may be meant to be."""
+    known = [value for key, value in vars(settings).items() if key.isupper() and isinstance(value, str)]
+    for name in sorted(set(given) - set(known)):
+        if name.startswith(LIKE_OURS) and not name.startswith(NOT_OURS):
+            yield name, next(iter(difflib.get_close_matches(name, known, n=1)), None)
 
 
 def _name(field: str) -> str:

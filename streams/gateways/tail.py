@@ -12,7 +12,7 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 
 from streams.errors import ConfigurationError, RankstreamError
 from streams.gateways.broker import WITHIN, reaching
-from topics.connection import Kafka, client_settings
+from topics.connection import Kafka, client_settings, of
 from topics.topic import Topic
 
 log = logging.getLogger(__name__)
@@ -85,7 +85,9 @@ class Tail:
                 cluster = await consumer._client.fetch_all_metadata()
                 count = len(cluster.partitions_for_topic(self._topic) or ())
                 if count == 0:
-                    raise ConfigurationError(f"topic {self._topic} is not there: run `rankstream topics apply`")
+                    kafka = of(self._kafka)
+                    hidden = f" (or {kafka.user} has no right to it: `rankstream acls`)" if kafka.named else ""
+                    raise ConfigurationError(f"topic {self._topic} is not there: run `rankstream topics apply`{hidden}")
                 self.partitions = frozenset(self._choose(count))
                 assigned = [TopicPartition(self._topic, partition) for partition in sorted(self.partitions)]
                 consumer.assign(assigned)

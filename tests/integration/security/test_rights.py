@@ -163,5 +163,7 @@ async def test_a_processor_that_loses_the_right_to_write_stops_and_says_so(
 
 
 async def test_a_user_without_rights_has_none(secured: SecuredKafka) -> None:
+    with pytest.raises(ConfigurationError, match=r"is not there.* \(or nobody has no right to it: `rankstream acls`\)"):
+        await Client(bootstrap=secured.as_user(NOBODY)).start()
     wanted = [Right(kind="topic", name=topic.name, operations=("Read", "Write", "Describe")) for topic in ALL]
     assert await permitted.lacking(secured.as_user(NOBODY), wanted) == tuple(wanted)

@@ -46,6 +46,22 @@ def test_every_field_of_the_settings_is_printed() -> None:
     assert len(list(effective.lines(made))) == len(fields) + 2
 
 
+def test_a_variable_that_looks_like_a_setting_and_is_none_is_told_with_what_it_may_be_meant_to_be() -> None:
+    environment = {
+        "RANKSTREAM_EMBEDER": "x",
+        "KAFKA_SASL_USER": "x",
+        "RANKSTREAM_IMAGE": "x",
+        "KAFKA_HOME": "/",
+        "A": "",
+    }
+    known = {settings.EMBEDDER: "x", settings.KAFKA_USERNAME: "x"}
+    assert list(effective.unknown({**environment, **known})) == [
+        ("KAFKA_SASL_USER", settings.KAFKA_USERNAME),
+        ("RANKSTREAM_EMBEDER", settings.EMBEDDER),
+    ]
+    assert list(effective.unknown({"KAFKA_TLS_1234567890_1234567890"})) == [("KAFKA_TLS_1234567890_1234567890", None)]
+
+
 @pytest.mark.parametrize(
     ("url", "shown"),
     [
