@@ -19,7 +19,7 @@ from faust.types import EventT, StreamT
 from streams.consumer import Consumer, QuickConsumer
 from streams.dispatch import Dispatcher
 from streams.domain.vitals import Vitals
-from streams.errors import BrokerUnavailable, ConfigurationError, Undeliverable
+from streams.errors import BrokerUnavailable, CannotContinue, ConfigurationError, Undeliverable
 from streams.processor import Ack, Processor
 from streams.runner import Runner
 from streams.settings import KAFKA, Settings, need
@@ -69,7 +69,8 @@ class Worker:
         """Notice that Faust gave up by itself: nothing would be consumed any more."""
         await self._app.wait_until_stopped()
         if not self._stopping:
-            self._fail(self._app.crash_reason or RuntimeError(f"{self.processor.name}: the consumer stopped"))
+            crash = self._app.crash_reason or RuntimeError(f"{self.processor.name}: the consumer stopped")
+            self._fail(_explained(self.processor, crash))
 
     async def stop(self) -> None:
         """Take no more, finish what is in flight, commit, leave the group."""
@@ -115,6 +116,17 @@ class Worker:
         if not self.failed.done():
             self._watchdog.failed = str(error)
             self.failed.set_result(error)
+
+
+def _explained(processor: Processor, crash: BaseException) -> BaseException:
+    """Return why Faust gave up; that a right was taken away in words that say what to do."""
+    what = {
+        aiokafka.errors.TopicAuthorizationFailedError: f"read topic {processor.source.name}",
+        aiokafka.errors.GroupAuthorizationFailedError: f"read in group {processor.group}",
+    }.get(type(crash))
+    if what is None:
+        return crash
+    return CannotContinue(f"{processor.name}: Kafka gives no right to {what}; `rankstream acls` prints what is needed")
 
 
 def _translated(outgoing: RawOutgoing, error: Exception) -> Exception:

@@ -17,20 +17,19 @@ from streams.app import Worker
 from streams.bootstrap import Resources
 from streams.cli import lag
 from streams.cli.run import _check_rights
+from streams.domain.letters import Letter
 from streams.embedded import stack as stacks
 from streams.errors import ConfigurationError
 from streams.gateways import dead_letters, permitted
 from streams.gateways.broker import open_producer
 from streams.gateways.client import Client
 from streams.processors import catalogue, replay, rights
-from streams.processors.catalogue import CHUNK
 from streams.processors.rights import Right
 from streams.settings import Settings
-from streams.wire import RawOutgoing
 from tests.integration.security.broker import SecuredKafka
 from tests.integration.security.conftest import NOBODY, until_known
 from tests.pipeline import page
-from topics.catalogue import ALL, VECTORS
+from topics.catalogue import ALL, DOCUMENT_CHANGES, VECTORS
 from topics.connection import KafkaConnection, client_settings
 
 
@@ -86,12 +85,31 @@ async def test_processors_that_are_each_a_user_of_their_own_index_a_document_and
             reply = await client.ask(question, tenant="acme", timeout=20)
             assert reply.error is None
             assert reply.passages[0].doc_id == doc_id
-    # What its operator looks at: lags of all groups, dead letters of all topics; and there are none.
-    operator = secured.as_user("operator")
-    lags = await lag.measure(operator)
-    assert [each.processor for each in lags if each.records != 0] == []
-    found = await dead_letters.read(operator, seconds=20)
-    assert (found.letters, found.complete) == ((), True)
+        producer = await open_producer(secured.as_user("clients"), linger_ms=0)
+        await producer.send_and_wait(DOCUMENT_CHANGES.name, b"no document", partition=0)
+        await producer.stop()
+        # What its operator does: looks at dead letters, sends them back, is done with them; and at lags.
+        operator = secured.as_user("operator")
+        [dead, *_] = await letters(operator, "open")
+        [sent] = await dead_letters.redrive(operator, [dead], seconds=20)
+        assert sent.error is None
+        # It died the same way again.
+        parked = await letters(operator, "parked")
+        await dead_letters.discard(operator, parked)
+        assert {each.place for each in parked} <= {each.place for each in await letters(operator, "discarded")}
+        lags = await lag.measure(operator)
+        assert {each.processor for each in lags} == {each.name for each in catalogue.ALL if not each.per_generation}
+        assert None not in [each.records for each in lags]
+
+
+async def letters(kafka: KafkaConnection, state: str) -> list[Letter]:
+    """Wait for letters in a state."""
+    async with asyncio.timeout(30):
+        while True:
+            read = await dead_letters.read(kafka, seconds=20)
+            if found := [letter for letter in read.letters if letter.state == state]:
+                return found
+            await asyncio.sleep(0.2)
 
 
 @pytest.mark.parametrize("processor", catalogue.ALL, ids=lambda processor: processor.name)
@@ -143,23 +161,6 @@ async def test_whoever_asks_questions_reads_no_vectors_and_writes_none(secured: 
     with pytest.raises(TopicAuthorizationFailedError):
         await client.send_and_wait(VECTORS.name, b"another", partition=0)
     await client.stop()
-
-
-async def test_a_processor_that_loses_the_right_to_write_stops_and_says_so(
-    secured: SecuredKafka, tmp_path: Path
-) -> None:
-    lost = replace(rights.of_processor(CHUNK)[3], operations=("Write",))
-    worker = Worker(CHUNK, None, Settings(data_dir=tmp_path, kafka=secured.as_user("chunk")))
-    await worker._app.producer.start()
-    await secured.take("chunk", lost)
-    try:
-        await until_known(secured.as_user("chunk"), [lost], lacks=True)
-        with pytest.raises(ConfigurationError, match=f"Kafka gives no right to write to {lost.name}"):
-            await worker._produce(RawOutgoing(topic=lost.name, key=b"k", value=b"v", headers={}))
-    finally:
-        await secured.grant("chunk", [lost])
-        await worker._app.producer.stop()
-    await until_known(secured.as_user("chunk"), [lost], lacks=False)
 
 
 async def test_a_user_without_rights_has_none(secured: SecuredKafka) -> None:
