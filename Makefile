@@ -47,11 +47,11 @@ lint: .venv/.ready ## style, types, generated files
 audit: .venv/.ready ## all dependencies pinned, no secret in a tracked file
 	@$(BIN)/python -m deploy.audit
 
-# pip-audit asks PyPI about each pinned version: it needs https://pypi.org, and fails where that is not reachable.
+# pip-audit asks PyPI about each pinned version. --strict: what PyPI says nothing about (a mirror has no advisories) fails.
 .PHONY: advisories
 advisories: ## known vulnerabilities of the pinned dependencies, as PyPI knows them (needs the network)
 	@test -x .venv-audit/bin/pip-audit || { $(PYTHON) -m venv .venv-audit && .venv-audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit==2.10.1; }
-	@.venv-audit/bin/pip-audit --disable-pip --no-deps --requirement constraints.txt
+	@.venv-audit/bin/pip-audit --strict --disable-pip --no-deps --requirement constraints.txt
 
 .PHONY: tools
 tools: .venv/.ready ## fetch what checks the compose and Kubernetes files (needs Go, Maven, Java 21); without it those tests are skipped
