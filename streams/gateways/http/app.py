@@ -31,7 +31,7 @@ from streams.settings import Settings
 
 log = logging.getLogger(__name__)
 
-LINGER = 2.0  # seconds in which what still comes of a refused body is thrown away, so that its sender can read why
+LINGER = 2.0  # seconds in which what still comes of an answered body is thrown away, so that its sender can read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,14 +129,14 @@ class _Outside:
 
 
 class _Exchange:
-    """One request and its response. Whoever is refused while still sending can read why, and is then cut off."""
+    """One request and its response. Whoever is answered while still sending can read the answer, and is then cut off."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._receive = receive
         self._send = send
         names = {name for name, _ in scope["headers"]}
         self._coming = bool(names & {b"content-length", b"transfer-encoding"})  # something of a body
-        self._refused = False
+        self._early = False  # the answer began before the body had ended
         self.started = False
 
     async def receive(self) -> Message:
@@ -150,11 +150,11 @@ class _Exchange:
         """Pass on what goes."""
         if message["type"] == "http.response.start":
             self.started = True
-            self._refused = message["status"] >= 400 and self._coming
-            if self._refused:
+            self._early = self._coming
+            if self._early:
                 headers = [(name, value) for name, value in message["headers"] if name != b"connection"]
                 message = {**message, "headers": [*headers, (b"connection", b"close")]}
-        elif self._refused and not message.get("more_body", False):
+        elif self._early and self._coming and not message.get("more_body", False):
             await self._send({**message, "more_body": True})
             with suppress(TimeoutError):
                 async with asyncio.timeout(LINGER):

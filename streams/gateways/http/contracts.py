@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
@@ -11,6 +12,7 @@ from schemas import codec
 from schemas.base import Agent, DocId, Metadata, Source, Tenant, Value, Version
 from schemas.documents import Content, ContentType, DocumentChange, Kind, Language, Op, Tag, Title, Trust
 from schemas.queries import MAX_QUESTION, MAX_TOP_K, Filters, MinVersion, QueryRequest, Turn
+from streams.domain import changes
 from streams.errors import Invalid
 from streams.gateways import wording
 
@@ -18,6 +20,8 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 SHORTEST, LONGEST = 0.05, 60.0  # seconds that a question may wait
 LONGEST_WAIT = 120.0  # seconds that `?wait=searchable` may wait
+
+_UNKNOWN = re.compile("Object contains unknown field `(.*)`$")
 
 Given = Annotated[Tenant | None, msgspec.Meta(description="may be given, and must be the key's")]
 
@@ -186,6 +190,9 @@ def read(data: bytes, shape: type[T]) -> T:
     try:
         return codec.decode(data, shape)  # type: ignore[type-var]  # the types of HTTP are no messages
     except codec.InvalidMessage as error:
+        if unknown := _UNKNOWN.match(error.message):
+            there = ", ".join(field.encode_name for field in msgspec.structs.fields(shape))
+            raise Invalid(f"is not known here; there are {there}", field=unknown[1]) from error
         try:
             given = msgspec.json.decode(data)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -194,10 +201,13 @@ def read(data: bytes, shape: type[T]) -> T:
 
 
 def change(body: DocumentBody, *, tenant: str, source: str, doc_id: str, version: int, op: Op) -> DocumentChange:
-    """Return the change that a body means."""
+    """Return the change that a body means; raise Invalid for a pair without a question, and the like."""
     fields = {name: getattr(body, name) for name in DocumentBody.__struct_fields__}
     fields |= {"tenant": tenant, "source": source, "doc_id": doc_id, "version": version, "op": op}
-    return DocumentChange(**fields)
+    found = DocumentChange(**fields)
+    # Found here, it is an answer to the request and not a dead letter; the text itself is not looked at.
+    changes.normalised(msgspec.structs.replace(found, content=""))
+    return found
 
 
 def agree(field: str, given: Any, known: Any) -> None:

@@ -11,7 +11,6 @@ from streams.errors import (
     Forbidden,
     Invalid,
     NoReply,
-    Overloaded,
     RankstreamError,
     Transient,
     Unauthenticated,
