@@ -129,7 +129,7 @@ class _Outside:
 
 
 class _Exchange:
-    """One request and its response. Whoever is answered while still sending can read the answer, and is then cut off."""
+    """One request and its response. Who is answered while still sending can read it, and is then cut off."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._receive = receive
