@@ -181,7 +181,7 @@ class Client:
                 last: QueryReply | None = None
                 try:
                     async with asyncio.timeout_at(ends + GRACE):
-                        await self._send(producer, waiting, request, value, traceparent)
+                        delivery = await self._send(producer, waiting, request, value, traceparent)
                 except TimeoutError:
                     yield failed("no reply", "the broker did not take the question by the deadline")
                     return
@@ -197,14 +197,17 @@ class Client:
                     yield reply
                     if reply.final or reply.error is not None:
                         return
-                yield reports.closing(last) if last else failed("no reply", "no reply came by the deadline")
+                late = "no reply came by the deadline"
+                if delivery is not None and not delivery.done():
+                    late = "the broker did not take the question by the deadline"
+                yield reports.closing(last) if last else failed("no reply", late)
         except Invalid as error:
             yield failed("validation", error.message, error.field)
 
     async def _send(
         self, producer: AIOKafkaProducer, waiting: Waiting, request: QueryRequest, value: bytes, traceparent: str | None
-    ) -> None:
-        """Hand a question to the producer; that it could not be delivered is its outcome."""
+    ) -> asyncio.Future[Any] | None:
+        """Hand a question to the producer and return its delivery; that it was not possible is its outcome."""
 
         def failed(error: BaseException) -> None:
             said = " ".join(str(error).split()) or type(error).__name__
@@ -225,8 +228,10 @@ class Client:
             if isinstance(error, TimeoutError):
                 raise
             failed(error)
-        else:
-            delivery.add_done_callback(delivered)
+            return None
+        delivery.add_done_callback(delivered)
+        sent: asyncio.Future[Any] = delivery
+        return sent
 
     async def publish(
         self, change: DocumentChange, *, wait: bool = False, timeout: float = 60.0, bulk: bool = False
