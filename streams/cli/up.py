@@ -231,9 +231,8 @@ class Up:
         if self._fleet is not None:
             try:
                 async with asyncio.timeout(FLEET_STOP):
-                    if self._gateway is not None:
-                        await self._gateway.stop()
-                    await self._fleet.stop()
+                    parts = [part for part in (self._gateway, self._fleet) if part is not None]
+                    await asyncio.gather(*(part.stop() for part in parts))
             except TimeoutError:
                 console.note("the processors did not stop in time; what they had in hand comes again")
         if self._stack is not None:

@@ -108,7 +108,7 @@ def test_the_commands_of_the_readme_work(run: Run, block: str, tmp_path: Path) -
         assert "five euro" in said
         assert "deleted" in said
     if "curl" in block:
-        assert said.count("south-gate") == 3
+        assert said.count("south-gate") >= 3
         assert '"status":"deleted"' in said
         assert "revoked; it opens nothing after 2 s" in said
 
