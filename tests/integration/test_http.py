@@ -321,8 +321,8 @@ async def test_a_long_bulk_request_is_taken_line_by_line_and_a_line_without_end_
     assert [each["line"] for each in found] == list(range(1, 402))
     assert found[-1]["problem"]["status"] == 413
     assert [each["problem"] for each in found[:-1] if each.get("status") != "published"][:2] == []
-    wanted = [f"d{number}" for number in range(400)]
-    await until(lambda: [change.doc_id for change in server.changes] == wanted, 20)
+    wanted = {f"d{number}" for number in range(400)}
+    await until(lambda: {change.doc_id for change in server.changes} == wanted, 20)
 
 
 async def test_more_lines_than_a_request_may_have_are_told_and_the_first_ones_stand(
