@@ -25,6 +25,7 @@ BENCHES = (
     "fuse",
     "rerank",
     "telemetry",
+    "gateway",
 )
 
 

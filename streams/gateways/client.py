@@ -95,6 +95,11 @@ class Client:
         """How many questions wait for their reply."""
         return len(self._pending)
 
+    @property
+    def listening(self) -> bool:
+        """Whether replies are read now: not before `start`, and not while the broker is away."""
+        return self._replies.reading
+
     async def ask(self, text: str, *, tenant: str, raise_invalid: bool = False, **fields: Any) -> QueryReply:
         """Return the one outcome of a question, at the latest a quarter of a second after its deadline.
 
@@ -179,7 +184,8 @@ class Client:
                 last: QueryReply | None = None
                 try:
                     async with asyncio.timeout_at(ends + GRACE):
-                        await self._send(producer, waiting, request, value, asked.send(QUERIES.name, traceparent))
+                        sending = asked.send(QUERIES.name, traceparent)
+                        delivery = await self._send(producer, waiting, request, value, sending)
                 except TimeoutError:
                     untaken = failed("no reply", "the broker did not take the question by the deadline")
                     asked.replied(untaken)
@@ -198,7 +204,10 @@ class Client:
                     yield reply
                     if reply.final or reply.error is not None:
                         return
-                closing = reports.closing(last) if last else failed("no reply", "no reply came by the deadline")
+                late = "no reply came by the deadline"
+                if delivery is not None and not delivery.done():
+                    late = "the broker did not take the question by the deadline"
+                closing = reports.closing(last) if last else failed("no reply", late)
                 asked.replied(closing)
                 yield closing
         except Invalid as error:
@@ -206,8 +215,8 @@ class Client:
 
     async def _send(
         self, producer: AIOKafkaProducer, waiting: Waiting, request: QueryRequest, value: bytes, sending: Sending
-    ) -> None:
-        """Hand a question to the producer; that it could not be delivered is its outcome."""
+    ) -> asyncio.Future[Any] | None:
+        """Hand a question to the producer and return its delivery; that it was not possible is its outcome."""
 
         def failed(error: BaseException) -> None:
             sending.ended(error)
@@ -230,18 +239,20 @@ class Client:
             if isinstance(error, TimeoutError):
                 raise
             failed(error)
-        else:
-            delivery.add_done_callback(delivered)
+            return None
+        delivery.add_done_callback(delivered)
+        sent: asyncio.Future[Any] = delivery
+        return sent
 
     async def publish(
-        self, change: DocumentChange, *, wait: bool = False, timeout: float = 60.0
+        self, change: DocumentChange, *, wait: bool = False, timeout: float = 60.0, bulk: bool = False
     ) -> DocumentStatus | None:
         """Publish a change and return once the broker has it, or with `wait` once its receipt is there.
 
         The receipt may be of a higher version, which then has replaced this one; it says which. Raises Invalid (names
         the field), Transient (not delivered) and NoReply (no receipt within `timeout` seconds).
         """
-        return await self._publisher.publish(change, wait=wait, timeout=timeout)
+        return await self._publisher.publish(change, wait=wait, timeout=timeout, bulk=bulk)
 
     async def publish_many(
         self, changes: Changes, *, wait: bool = True, timeout: float = 60.0, bulk: bool = False
@@ -255,6 +266,10 @@ class Client:
             status = published.as_status()
             if status is not None:
                 yield status
+
+    async def open_publishing(self) -> None:
+        """Open now what publishing and waiting for receipts need, which else happens when they are first used."""
+        await self._publisher.open()
 
     def deliver_many(
         self, changes: Changes, *, wait: bool = True, timeout: float = 60.0, bulk: bool = False

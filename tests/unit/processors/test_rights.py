@@ -48,3 +48,11 @@ def test_there_is_a_user_for_each_processor_and_no_right_is_listed_twice() -> No
     assert list(everyone) == [*(processor.name for processor in catalogue.ALL), *rights.OTHERS]
     for found in everyone.values():
         assert len(set(found)) == len(found)
+
+
+def test_the_gateway_does_what_a_client_does_and_looks_at_groups() -> None:
+    found, client = rights.of_gateway(), rights.of_clients()
+    for operation in ("Write", "Read"):
+        assert granted(found, operation) == granted(client, operation)
+    assert ("group", rights.EVERY) in granted(found, "Describe")
+    assert not {"Create", "AlterConfigs"} & {each for right in found for each in right.operations}
