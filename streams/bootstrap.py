@@ -111,7 +111,9 @@ class Resources:
         """Return the vector index, its collection in place."""
 
         async def build() -> tuple[QdrantVectors, Callable[[], Awaitable[None]]]:
-            client = await qdrant.open_client(need(self.settings.qdrant, names.QDRANT), self.settings.qdrant_key)
+            client = await qdrant.open_client(
+                need(self.settings.qdrant, names.QDRANT), self.settings.qdrant_key, ca=self.settings.qdrant_ca
+            )
             index = QdrantVectors(client=client)
             for each in await (await self.generations()).active():
                 await index.ensure_collection(each.id, each.model, each.dimension, each.also, lexical=each.lexical)

@@ -12,9 +12,9 @@ FLUSH = 2.0  # seconds that an end may take for what is not exported yet
 
 
 @contextmanager
-def on(found: Settings, arguments: Sequence[str]) -> Iterator[None]:
-    """Send traces, metrics and logs inside the block; nothing without an endpoint."""
-    if found.telemetry is None:
+def on(found: Settings | None, arguments: Sequence[str]) -> Iterator[None]:
+    """Send traces, metrics and logs inside the block; nothing without an endpoint, or where settings are wrong."""
+    if found is None or found.telemetry is None:
         yield
         return
     # Importing the SDK takes a moment, which a command without telemetry does not spend.

@@ -27,6 +27,7 @@ from streams.gateways.tail import Tail
 from streams.settings import KAFKA, need
 from streams.telemetry.asking import Sending, asking
 from topics.catalogue import QUERIES, REPLIES
+from topics.connection import Kafka
 
 IN_FLIGHT = 256  # questions that may wait at once
 GRACE = 0.2  # seconds after the deadline in which a reply that was sent at the deadline still counts
@@ -41,27 +42,28 @@ class Client:
     def __init__(
         self,
         *,
-        bootstrap: str | None = "localhost:9092",
+        bootstrap: Kafka | None = "localhost:9092",
         instance: str | None = None,
         max_in_flight: int = IN_FLIGHT,
         fast_fetch: bool = False,
     ) -> None:
         """Nothing is opened before `start`.
 
+        bootstrap: host:port, comma-separated, or a KafkaConnection with a login and certificates.
         instance: tells this client apart; made up where absent. max_in_flight: questions that may wait at once; more
         are refused at once. fast_fetch: for a broker whose long poll does not wake on new data (Tansu).
         """
-        self._bootstrap = bootstrap = bootstrap or ""
+        self._kafka = kafka = bootstrap or ""
         self._instance = instance or uuid.uuid4().hex
         self._pending = Pending(max_in_flight)
-        self._replies = Tail(bootstrap, REPLIES, self._pending.deliver, choose=self._choose, fast_fetch=fast_fetch)
-        self._publisher = Publisher(bootstrap, fast_fetch=fast_fetch)
+        self._replies = Tail(kafka, REPLIES, self._pending.deliver, choose=self._choose, fast_fetch=fast_fetch)
+        self._publisher = Publisher(kafka, fast_fetch=fast_fetch)
         self._producer: AIOKafkaProducer | None = None
 
     async def start(self) -> None:
         """Connect, and stand at the end of the reply partition; raise ConfigurationError that names the setting."""
-        need(self._bootstrap, KAFKA)
-        opening = asyncio.create_task(open_producer(self._bootstrap, linger_ms=0))
+        need(self._kafka, KAFKA)
+        opening = asyncio.create_task(open_producer(self._kafka, linger_ms=0))
         outcomes = await asyncio.gather(opening, self._replies.start(), return_exceptions=True)
         if errors := [outcome for outcome in outcomes if isinstance(outcome, BaseException)]:
             await self._replies.stop()

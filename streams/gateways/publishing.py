@@ -23,6 +23,7 @@ from streams.gateways.tail import Tail
 from streams.gateways.wording import invalid
 from streams.telemetry.asking import Asking, asking
 from topics.catalogue import DOCUMENT_CHANGES, DOCUMENT_CHANGES_BULK, DOCUMENT_STATUS, document_key
+from topics.connection import Kafka
 from topics.topic import Topic
 
 LINGER = 10  # milliseconds, when publishing many
@@ -51,10 +52,10 @@ class Published:
 class Publisher:
     """The document side of a client; what it needs of the broker is opened when first used."""
 
-    def __init__(self, bootstrap: str, *, fast_fetch: bool = False) -> None:
-        self._bootstrap = bootstrap
+    def __init__(self, kafka: Kafka, *, fast_fetch: bool = False) -> None:
+        self._kafka = kafka
         self._receipts = Receipts()
-        self._tail = Tail(bootstrap, DOCUMENT_STATUS, self._receipts.deliver, fast_fetch=fast_fetch)
+        self._tail = Tail(kafka, DOCUMENT_STATUS, self._receipts.deliver, fast_fetch=fast_fetch)
         self._opened = AsyncExitStack()
         self._producers: dict[int, AIOKafkaProducer] = {}
         self._tailing = False
@@ -112,7 +113,7 @@ class Publisher:
     async def _open(self, linger: int, wait: bool) -> None:
         async with self._lock:
             if linger not in self._producers:
-                producer = self._producers[linger] = await open_producer(self._bootstrap, linger_ms=linger)
+                producer = self._producers[linger] = await open_producer(self._kafka, linger_ms=linger)
                 self._opened.push_async_callback(producer.stop)
             if wait and not self._tailing:
                 await self._tail.start()

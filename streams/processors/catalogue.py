@@ -20,6 +20,7 @@ from streams.processors.retrieve_fulltext import RETRIEVE_FULLTEXT
 from streams.processors.retrieve_graph import RETRIEVE_GRAPH
 from streams.processors.retrieve_qa import RETRIEVE_QA
 from streams.processors.retrieve_sparse import RETRIEVE_SPARSE
+from topics.catalogue import CONSUMED
 
 LIVE: tuple[Processor, ...] = (
     CHUNK,
@@ -36,3 +37,7 @@ INGEST: tuple[Processor, ...] = (*LIVE, *BULK, REPLAY)
 LEGS: tuple[Processor, ...] = (RETRIEVE_DENSE, RETRIEVE_SPARSE, RETRIEVE_FULLTEXT, RETRIEVE_QA, RETRIEVE_GRAPH)
 QUERY: tuple[Processor, ...] = (PREPARE, *LEGS, FUSE, RERANK)
 ALL: tuple[Processor, ...] = INGEST + QUERY
+# The topics whose dead letters may go back: a question's sender was answered, and a log never goes back in time.
+REDRIVABLE: frozenset[str] = frozenset(topic.name for topic in CONSUMED if topic.cleanup != "compact") - frozenset(
+    processor.source.name for processor in QUERY
+)
