@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from datetime import datetime
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -16,6 +17,7 @@ from schemas.chunks import Level, SparseVector, VectorBatch
 from schemas.documents import DocKey, DocumentStatus, Kind, Receipt
 from schemas.graph import GraphBatch
 from schemas.queries import Hit
+from streams.domain.api_keys import ApiKey
 from streams.domain.communities import Bond
 from streams.domain.generation import Generation
 from streams.domain.graph import GraphFound
@@ -251,6 +253,19 @@ class Epochs(Protocol):
 
     async def bump(self, tenant: str) -> None:
         """Count one more change: answers that were kept before are not found any more."""
+
+
+class KeyStore(Protocol):
+    """The API keys of all tenants. Raises StoreUnavailable."""
+
+    async def add(self, key: ApiKey) -> None:
+        """Keep a new key."""
+
+    async def all(self, *, revoked: bool = False) -> Sequence[ApiKey]:
+        """Return the keys, oldest first; with `revoked`, those that were revoked too."""
+
+    async def revoke(self, key_id: str, now: datetime) -> bool:
+        """Close a key from now on; return whether there is such a key. Twice is as once."""
 
 
 class Answers(Protocol):

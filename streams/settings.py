@@ -36,6 +36,11 @@ GRAPH_LLM = "RANKSTREAM_GRAPH_LLM"
 CHUNK_CONTEXT = "RANKSTREAM_CHUNK_CONTEXT"
 HEALTH = "RANKSTREAM_HEALTH"
 TENANT_QUOTA = "RANKSTREAM_TENANT_QUOTA"
+HTTP = "RANKSTREAM_HTTP"
+JWT_KEYS = "RANKSTREAM_JWT_KEYS"
+JWT_ISSUER = "RANKSTREAM_JWT_ISSUER"
+JWT_AUDIENCE = "RANKSTREAM_JWT_AUDIENCE"
+JWT_CLAIMS = "RANKSTREAM_JWT_CLAIMS"
 
 DEFAULT_TENANT_QUOTA = 2_000.0  # tokens a second: about a third of what the default embedder reads on two cores
 
@@ -47,6 +52,16 @@ class Llm:
     url: str  # up to and with /v1
     model: str
     key: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Jwt:
+    """Tokens of an identity provider, beside our own keys."""
+
+    keys: str  # its JWKS: an https:// URL, or a file
+    issuer: str
+    audience: str
+    claims: tuple[str, str, str] = ("tenant", "agents", "roles")  # where a token says these
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +87,8 @@ class Settings:
     health: tuple[str, int] | None = None  # host and port of /livez and /readyz; None: not served
     chunk_context: str = "none"  # what gets the context of a chunk: none, vectors, reranker or both
     tenant_quota: float = DEFAULT_TENANT_QUOTA  # tokens a second of a tenant in the live lane; 0: no limit
+    http: tuple[str, int] | None = None  # host and port of the HTTP gateway; None: its default
+    jwt: Jwt | None = None  # None: API keys alone
     reranker: str | None = None  # a hub name or a folder, or `llm`; None: nothing is reranked
 
 
@@ -103,6 +120,8 @@ def given(environment: Mapping[str, str] | None = None) -> Settings:
         health=_address(environment, HEALTH),
         chunk_context=_choice(environment, CHUNK_CONTEXT, ("none", "vectors", "reranker", "both")),
         tenant_quota=_tokens(environment, TENANT_QUOTA, DEFAULT_TENANT_QUOTA),
+        http=_address(environment, HTTP),
+        jwt=_jwt(environment),
         reranker=_unless_none(environment, RERANKER),
     )
 
@@ -155,6 +174,24 @@ def _llm(environment: Mapping[str, str]) -> Llm | None:
     if not re.match(r"https?://[^/\s]+", url):
         raise ConfigurationError(f"{LLM_URL} is no URL like http://127.0.0.1:8080/v1")
     return Llm(url=url.rstrip("/"), model=model, key=_key(environment))
+
+
+def _jwt(environment: Mapping[str, str]) -> Jwt | None:
+    """Return how tokens are checked; raise ConfigurationError for half a setting, which would check half a token."""
+    found = {name: environment.get(name, "").strip() for name in (JWT_KEYS, JWT_ISSUER, JWT_AUDIENCE)}
+    claims = _names(environment, JWT_CLAIMS)
+    if not any(found.values()):
+        if claims:
+            raise ConfigurationError(f"{JWT_CLAIMS} is set without {JWT_KEYS}, {JWT_ISSUER} and {JWT_AUDIENCE}")
+        return None
+    if missing := [name for name, value in found.items() if not value]:
+        raise ConfigurationError(f"{missing[0]} is not set; tokens need {', '.join(found)}")
+    if found[JWT_KEYS].startswith("http://"):
+        raise ConfigurationError(f"{JWT_KEYS} must be https:// or a file: whoever changes the answer lets himself in")
+    if claims is not None and len(claims) != 3:
+        raise ConfigurationError(f"{JWT_CLAIMS} must name three claims, such as tenant,agents,roles")
+    names = ("tenant", "agents", "roles") if claims is None else (claims[0], claims[1], claims[2])
+    return Jwt(keys=found[JWT_KEYS], issuer=found[JWT_ISSUER], audience=found[JWT_AUDIENCE], claims=names)
 
 
 def _key(environment: Mapping[str, str]) -> str | None:

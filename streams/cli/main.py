@@ -28,6 +28,7 @@ COMMANDS = {
     "graph": "graph",
     "topics": "topics",
     "reindex": "reindex",
+    "keys": "keys",
     "run": "run",
 }
 # Errors of packages that are not below streams.errors; looked up by name, so that a command pays only for what it uses.
