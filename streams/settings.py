@@ -36,6 +36,8 @@ GRAPH_LLM = "RANKSTREAM_GRAPH_LLM"
 CHUNK_CONTEXT = "RANKSTREAM_CHUNK_CONTEXT"
 HEALTH = "RANKSTREAM_HEALTH"
 TENANT_QUOTA = "RANKSTREAM_TENANT_QUOTA"
+API_KEY = "RANKSTREAM_API_KEY"
+QUERY_LOG = "RANKSTREAM_QUERY_LOG"
 HTTP = "RANKSTREAM_HTTP"
 JWT_KEYS = "RANKSTREAM_JWT_KEYS"
 JWT_ISSUER = "RANKSTREAM_JWT_ISSUER"
@@ -89,6 +91,7 @@ class Settings:
     tenant_quota: float = DEFAULT_TENANT_QUOTA  # tokens a second of a tenant in the live lane; 0: no limit
     http: tuple[str, int] | None = None  # host and port of the HTTP gateway; None: its default
     jwt: Jwt | None = None  # None: API keys alone
+    query_log: bool = True  # whether questions and answers are kept on their topic, without secrets
     reranker: str | None = None  # a hub name or a folder, or `llm`; None: nothing is reranked
 
 
@@ -123,6 +126,7 @@ def given(environment: Mapping[str, str] | None = None) -> Settings:
         http=_address(environment, HTTP),
         jwt=_jwt(environment),
         reranker=_unless_none(environment, RERANKER),
+        query_log=_choice(environment, QUERY_LOG, ("on", "off")) == "on",
     )
 
 
@@ -146,6 +150,14 @@ def load(environment: Mapping[str, str] | None = None) -> Settings:
 def secret(name: str, environment: Mapping[str, str] | None = None) -> str:
     """Return what a variable that a configuration file names holds; empty where it is not set."""
     return (os.environ if environment is None else environment).get(name, "").strip()
+
+
+def address(name: str, text: str) -> tuple[str, int]:
+    """Return the host and port that an option or a setting names; raise ConfigurationError."""
+    found = _address({name: text}, name)
+    if found is None:
+        raise ConfigurationError(f"{name} is empty; it must be host:port, such as 0.0.0.0:8080")
+    return found
 
 
 def endpoints_file(folder: Path) -> Path:

@@ -16,6 +16,7 @@ from topics.topic import Topic
 CORRELATION_ID = "kafka_correlationId"
 REPLY_TOPIC = "kafka_replyTopic"
 REPLY_PARTITION = "kafka_replyPartition"
+TENANT = "rankstream_tenant"
 TRACE_HEADERS = ("traceparent", "tracestate")
 
 
@@ -103,6 +104,7 @@ def reply_address(headers: Mapping[str, bytes]) -> ReplyTo | None:
     )
 
 
-def reply_headers(reply_to: ReplyTo) -> dict[str, bytes]:
-    """Return the headers by which the asking client knows its reply."""
-    return {CORRELATION_ID: base64.b64decode(reply_to.correlation_id)}
+def reply_headers(reply_to: ReplyTo, tenant: str = "") -> dict[str, bytes]:
+    """Return the headers by which the asking client knows its reply, and whose it is where that is known."""
+    known = {TENANT: tenant.encode()} if tenant else {}
+    return {CORRELATION_ID: base64.b64decode(reply_to.correlation_id), **known}

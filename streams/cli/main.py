@@ -29,6 +29,8 @@ COMMANDS = {
     "topics": "topics",
     "reindex": "reindex",
     "keys": "keys",
+    "mcp": "mcp",
+    "query-log": "query_log",
     "run": "run",
 }
 # Errors of packages that are not below streams.errors; looked up by name, so that a command pays only for what it uses.

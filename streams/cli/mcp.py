@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -13,15 +13,21 @@ from streams.cli import connect, console
 from streams.errors import ConfigurationError, Unauthenticated
 
 if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
     from streams.domain.api_keys import Principal
     from streams.gateways.agent_tools import AgentTools
+    from streams.gateways.mcp_server import McpDoor
 
+PATH = "/mcp"
 SHUTDOWN = 5  # seconds that open requests may take once the process is told to stop
 
 
 @click.command("mcp", short_help="Serve AI agents (MCP): on stdio, or over HTTP.")
 @click.option("--tenant", metavar="NAME", help="On stdio without a key: whose documents are searched.")
-@click.option("--agent", metavar="NAME", help="With --tenant: the assistant; its restricted documents are seen as well.")
+@click.option(
+    "--agent", metavar="NAME", help="With --tenant: the assistant; its restricted documents are seen as well."
+)
 @click.option("--http", metavar="HOST:PORT", help="Serve streamable HTTP at /mcp instead; every request needs a key.")
 def command(*, tenant: str | None, agent: str | None, http: str | None) -> None:
     """Serve the tools `search` and `read_document`.
@@ -50,7 +56,6 @@ async def _stdio(found: settings.Settings, tenant: str | None, agent: str | None
     from streams.gateways import keys, mcp_server  # noqa: PLC0415
 
     async with AsyncExitStack() as opened:
-        who: Callable[[], Awaitable[Principal]]
         if key:
             doors = await opened.enter_async_context(keys.opened(found))
 
@@ -65,7 +70,10 @@ async def _stdio(found: settings.Settings, tenant: str | None, agent: str | None
             agents = (agent,) if agent else ()
             api_keys.check_names(tenant or "", agents)
             local = api_keys.Principal(
-                tenant=tenant or "", agents=agents, roles=frozenset({"read"}), key_id="local", 
+                tenant=tenant or "",
+                agents=agents,
+                roles=frozenset({"read"}),
+                key_id="local",
             )
 
             async def who() -> Principal:
@@ -76,22 +84,30 @@ async def _stdio(found: settings.Settings, tenant: str | None, agent: str | None
 
 async def _http(found: settings.Settings, host: str, port: int) -> None:
     import uvicorn  # noqa: PLC0415
-    from starlette.applications import Starlette  # noqa: PLC0415
-    from starlette.routing import Route  # noqa: PLC0415
 
     from streams.gateways import keys, mcp_server  # noqa: PLC0415
 
     async with keys.opened(found) as doors, tools(found) as agent_tools:
         door = mcp_server.McpDoor(agent_tools, doors.authenticate)
-        app = Starlette(routes=[Route("/mcp", endpoint=door)])
-        server = uvicorn.Server(
-            uvicorn.Config(
-                app, host=host, port=port, lifespan="off", log_config=None, timeout_graceful_shutdown=SHUTDOWN
-            )
+        config = uvicorn.Config(
+            application(door),
+            host=host,
+            port=port,
+            lifespan="off",
+            log_config=None,
+            timeout_graceful_shutdown=SHUTDOWN,
         )
         async with door.running():
-            console.note(f"serving MCP at http://{host}:{port}/mcp")
-            await server.serve()
+            console.note(f"serving MCP at http://{host}:{port}{PATH}")
+            await uvicorn.Server(config).serve()
+
+
+def application(door: McpDoor) -> Starlette:
+    """Return the web application that has the door at its path, and nothing else."""
+    from starlette.applications import Starlette  # noqa: PLC0415
+    from starlette.routing import Route  # noqa: PLC0415
+
+    return Starlette(routes=[Route(PATH, endpoint=door)])
 
 
 @asynccontextmanager

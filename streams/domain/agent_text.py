@@ -79,7 +79,8 @@ def document_part(
 def _passage(label: str, passage: Passage, mark: str, left: int) -> str:
     text, is_cut = _cut(passage.text, min(left, LONGEST_PASSAGE)) if left > 0 else ("", True)
     readable = passage.kind != "graph"
-    head = [f"--- {label} · score {passage.score:.3f} · {passage.trust}{f' · id {passage.passage_id}' if readable else ''} ---"]
+    known = f" · id {passage.passage_id}" if readable else ""
+    head = [f"--- {label} · score {passage.score:.3f} · {passage.trust}{known} ---"]
     about = [f"path: {_line(f'{passage.source}/{passage.doc_id}')} (version {passage.version})"] if readable else []
     about.append(f"title: {_line(passage.title)}")
     if passage.heading_path:

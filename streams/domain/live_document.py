@@ -62,7 +62,9 @@ def assembled(passages: Sequence[LivePassage]) -> LiveDocument:
     line = 1
     for passage in passages:
         path = passage.heading_path
-        common = next((n for n, (a, b) in enumerate(zip(before, path, strict=False)) if a != b), min(len(before), len(path)))
+        common = next(
+            (n for n, (a, b) in enumerate(zip(before, path, strict=False)) if a != b), min(len(before), len(path))
+        )
         new = range(common, len(path)) if path != before else ()
         headings = "".join(f"{'#' * min(level + 1, DEEPEST_HEADING)} {path[level]}\n\n" for level in new)
         part = f"{headings}{passage.body.strip()}\n\n"
@@ -99,7 +101,10 @@ def window(
     """
     by_line, by_char = (from_line, to_line) != (None, None), (from_char, to_char) != (None, None)
     if by_line and by_char:
-        raise Invalid("give a range of lines or a range of characters, not both", field="from_char" if from_char is not None else "to_char")
+        raise Invalid(
+            "give a range of lines or a range of characters, not both",
+            field="from_char" if from_char is not None else "to_char",
+        )
     begins = _line_starts(text)
     if by_char:
         first, end = from_char or 0, len(text) if to_char is None else min(to_char, len(text))

@@ -1,12 +1,13 @@
 """Takes secrets out of what people ask: what is kept of a question for weeks must not be able to open anything.
 
 Masked is what has the form of a secret: keys by their makers' prefixes, tokens, private keys, passwords that are named
-so, connection strings, mail addresses, card numbers. Not masked is what questions are about: versions, error codes, ids,
-ports, hashes. What neither its form nor a word beside it gives away stays; no rule can tell it from a name.
+so, connection strings, mail addresses, card numbers. Not masked is what questions are about: versions, error codes,
+ids, ports, hashes. What neither its form nor a word beside it gives away stays; no rule can tell it from a name.
 """
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Callable
 
@@ -27,10 +28,13 @@ _KEYS = re.compile(
 )
 _JWT = re.compile(r"(?<![\w.-])eyJ[\w-]{8,4000}\.[\w-]{4,8000}(?:\.[\w-]{0,4000})?")
 _PRIVATE = re.compile(
-    r"-----BEGIN (?P<kind>[A-Z0-9 ]{0,30})PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----|\Z)",
+    r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----.*?"
+    r"(?:-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----|\Z)",
     re.DOTALL,
 )
-_HOOK = re.compile(r"(https://(?:hooks\.slack\.com/services|discord(?:app)?\.com/api/webhooks)/)[\w/-]{8,200}", re.IGNORECASE)
+_HOOK = re.compile(
+    r"(https://(?:hooks\.slack\.com/services|discord(?:app)?\.com/api/webhooks)/)[\w/-]{8,200}", re.IGNORECASE
+)
 _BEARER = re.compile(r"\b(bearer|basic)(\s{1,3})([\w.~+/=-]{8,4000})", re.IGNORECASE)
 _IN_URL = re.compile(r"\b([a-z][a-z0-9+.-]{1,20}://[^\s/:@\"'<>]{0,100}:)([^\s/@\"'<>]{1,200})(?=@)", re.IGNORECASE)
 _PASSWORD = r"pass(?:word|wd|phrase|wort|code)|pwd|kennwort|contrase[nñ]a|mot de passe|пароль|密码|パスワード"
@@ -42,11 +46,14 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 _SPOKEN = re.compile(
-    rf"(?P<name>(?<![A-Za-z])(?:{_PASSWORD}|pin))(?P<to>\s{{1,3}}(?:is|was|are|ist|lautet|war|est|es|это)\s{{1,3}}(?:now\s|set to\s)?)"
+    rf"(?P<name>(?<![A-Za-z])(?:{_PASSWORD}|pin))"
+    r"(?P<to>\s{1,3}(?:is|was|are|ist|lautet|war|est|es|это)\s{1,3}(?:now\s|set to\s)?)"
     r"(?P<value>\"[^\"\n]{1,100}\"|'[^'\n]{1,100}'|[^\s,;\"']{1,100})",
     re.IGNORECASE,
 )
-_OPTION = re.compile(r"(?P<name>(?<!\S)--(?:password|passwd|token|secret|api-key))(?P<to>\s{1,3})(?P<value>[^\s-]\S{0,300})")
+_OPTION = re.compile(
+    r"(?P<name>(?<!\S)--(?:password|passwd|token|secret|api-key))(?P<to>\s{1,3})(?P<value>[^\s-]\S{0,300})"
+)
 _MAIL = re.compile(
     r"(?<![\w.+%-])(?!(?:git|hg|svn)@)[\w.+%-]{1,64}@(?=[\w.-]{1,255})(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}(?![\w@])"
 )
@@ -81,8 +88,18 @@ def masked(text: str) -> str:
 
 
 def _bearer(found: re.Match[str]) -> str:
-    # "basic authentication" and "bearer token" are words of questions.
-    return f"{found[1]}{found[2]}(token)" if _TELLING.search(found[3]) and not found[3].isalpha() else found[0]
+    scheme, _, value = found.groups()
+    # "Basic authentication" and "bearer instruments" are words of questions.
+    is_one = _is_user_and_password(value) if scheme.lower() == "basic" else re.search(r"[\d_]", value) is not None
+    return f"{found[1]}{found[2]}(token)" if is_one else found[0]
+
+
+def _is_user_and_password(value: str) -> bool:
+    """Tell whether this is the base64 of `user:password`."""
+    try:
+        return b":" in base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
+    except ValueError:
+        return False
 
 
 def _named(found: re.Match[str]) -> str:
@@ -92,7 +109,13 @@ def _named(found: re.Match[str]) -> str:
     is_password = re.search(_PASSWORD, found["name"], re.IGNORECASE) is not None
     if not is_password and (len(value) < 8 or not _TELLING.search(value)):
         return found[0]  # `token: expired`, `secret = name`
-    if is_password and ":" in found["to"] and found["to"].endswith(" ") and not _TELLING.search(value) and len(value) < 5:
+    if (
+        is_password
+        and ":" in found["to"]
+        and found["to"].endswith(" ")
+        and not _TELLING.search(value)
+        and len(value) < 5
+    ):
         return found[0]
     return f"{found['name']}{found['to']}({'password' if is_password else 'secret'})"
 

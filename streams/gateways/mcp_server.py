@@ -34,7 +34,7 @@ _TOOLS = (
     types.Tool(
         name="search",
         title="Search the organization's documents",
-        description="Find passages that answer a question, by meaning and by exact words; best first, with their paths.",
+        description="Find passages that answer a question, by meaning and by exact words; best first, with paths.",
         input_schema=agent_tools.schema(SearchArguments),
         annotations=_READS,
     ),
@@ -71,9 +71,7 @@ def build(tools: AgentTools, who: Who) -> Server[Any]:
             return _failed("it failed in a way that is our mistake; the server's log says more")
         return types.CallToolResult(content=[types.TextContent(type="text", text=said)])
 
-    return Server(
-        "rankstream", instructions=agent_tools.INSTRUCTIONS, on_list_tools=listed, on_call_tool=called
-    )
+    return Server("rankstream", instructions=agent_tools.INSTRUCTIONS, on_list_tools=listed, on_call_tool=called)
 
 
 def _failed(message: str) -> types.CallToolResult:
