@@ -20,9 +20,9 @@ from streams.errors import RankstreamError
 from streams.gateways import keys
 from streams.settings import Settings
 
-CHUNKS = 1_500
-WARM_UP = 20
-QUESTIONS = 150
+CHUNKS = 500
+WARM_UP = 10
+QUESTIONS = 100
 STARTING = 20.0  # seconds
 
 Ask = Callable[[str], Awaitable[None]]
@@ -80,7 +80,7 @@ def _search(client: Client) -> Ask:
 
 @asynccontextmanager
 async def _over_http(found: Settings, environment: dict[str, str]) -> AsyncIterator[Client]:
-    """Run `rankstream mcp --http` and open a session with a key."""
+    """Run a gateway and open a session with a key."""
     async with keys.store(found) as store:
         key = await keys.create(store, tenant=corpus.TENANT)
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -89,10 +89,9 @@ async def _over_http(found: Settings, environment: dict[str, str]) -> AsyncItera
         sys.executable,
         "-m",
         "streams.cli.main",
-        "mcp",
-        "--http",
-        f"127.0.0.1:{port}",
-        env=environment,
+        "run",
+        "gateway",
+        env=environment | {"RANKSTREAM_HTTP": f"127.0.0.1:{port}"},
         stderr=asyncio.subprocess.DEVNULL,
     )
     try:
@@ -117,7 +116,7 @@ async def _listening(port: int) -> None:
             continue
         writer.close()
         return
-    raise RankstreamError(f"`rankstream mcp --http` did not listen within {STARTING:.0f} s")
+    raise RankstreamError(f"the gateway did not listen within {STARTING:.0f} s")
 
 
 def _environment(found: Settings) -> dict[str, str]:

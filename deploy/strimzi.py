@@ -14,7 +14,7 @@ FOLDER = "k8s/components/strimzi"
 CLUSTER = "rankstream"
 API = "kafka.strimzi.io/v1"
 REPLICAS = 3
-USER = "rankstream-{}"  # of a processor, of `clients` and of the `operator`
+USER = "rankstream-{}"  # of a processor, of `clients`, of the `gateway` and of the `operator`
 
 
 def files(topics: Sequence[Topic], processors: Sequence[Processor]) -> dict[str, bytes]:
@@ -22,6 +22,7 @@ def files(topics: Sequence[Topic], processors: Sequence[Processor]) -> dict[str,
     granted: dict[str, Iterable[Right]] = {
         **{processor.name: rights.of_processor(processor) for processor in processors},
         "clients": rights.of_clients(),
+        "gateway": rights.of_gateway(),
         "operator": rights.of_operator(),
     }
     return {

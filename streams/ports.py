@@ -22,6 +22,7 @@ from streams.domain.communities import Bond
 from streams.domain.generation import Generation
 from streams.domain.graph import GraphFound
 from streams.domain.lexemes import TextFound, TextRow
+from streams.domain.live_document import Holdings, LiveDocument
 from streams.domain.overviews import Made, OverviewsFound, Source
 from streams.domain.reranking import Scored
 from streams.domain.scope import Scope
@@ -253,6 +254,16 @@ class Epochs(Protocol):
 
     async def bump(self, tenant: str) -> None:
         """Count one more change: answers that were kept before are not found any more."""
+
+
+class DocumentReader(Protocol):
+    """Live documents as a whole. Raises StoreUnavailable."""
+
+    async def read(self, scope: Scope, source: str, doc_id: str) -> LiveDocument | None:
+        """Return a document as the scope sees it; none where it sees none, whatever the reason."""
+
+    async def holdings(self, tenant: str, generation: str) -> Holdings:
+        """Return how much of a tenant is live; documents without text do not count."""
 
 
 class KeyStore(Protocol):

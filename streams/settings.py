@@ -39,11 +39,13 @@ TENANT_QUOTA = "RANKSTREAM_TENANT_QUOTA"
 API_KEY = "RANKSTREAM_API_KEY"
 QUERY_LOG = "RANKSTREAM_QUERY_LOG"
 HTTP = "RANKSTREAM_HTTP"
+HTTP_RATE = "RANKSTREAM_HTTP_RATE"
 JWT_KEYS = "RANKSTREAM_JWT_KEYS"
 JWT_ISSUER = "RANKSTREAM_JWT_ISSUER"
 JWT_AUDIENCE = "RANKSTREAM_JWT_AUDIENCE"
 JWT_CLAIMS = "RANKSTREAM_JWT_CLAIMS"
 
+DEFAULT_HTTP_RATE = 50.0  # requests a second of one key on one gateway: several times what a person's front end asks
 DEFAULT_TENANT_QUOTA = 2_000.0  # tokens a second: about a third of what the default embedder reads on two cores
 
 
@@ -90,6 +92,7 @@ class Settings:
     chunk_context: str = "none"  # what gets the context of a chunk: none, vectors, reranker or both
     tenant_quota: float = DEFAULT_TENANT_QUOTA  # tokens a second of a tenant in the live lane; 0: no limit
     http: tuple[str, int] | None = None  # host and port of the HTTP gateway; None: its default
+    http_rate: float = DEFAULT_HTTP_RATE  # requests a second of one key on one gateway; 0: no limit
     jwt: Jwt | None = None  # None: API keys alone
     query_log: bool = True  # whether questions and answers are kept on their topic, without secrets
     reranker: str | None = None  # a hub name or a folder, or `llm`; None: nothing is reranked
@@ -122,8 +125,9 @@ def given(environment: Mapping[str, str] | None = None) -> Settings:
         graph_llm=_choice(environment, GRAPH_LLM, ("off", "on")) == "on",
         health=_address(environment, HEALTH),
         chunk_context=_choice(environment, CHUNK_CONTEXT, ("none", "vectors", "reranker", "both")),
-        tenant_quota=_tokens(environment, TENANT_QUOTA, DEFAULT_TENANT_QUOTA),
+        tenant_quota=_rate(environment, TENANT_QUOTA, DEFAULT_TENANT_QUOTA, "tokens"),
         http=_address(environment, HTTP),
+        http_rate=_rate(environment, HTTP_RATE, DEFAULT_HTTP_RATE, "requests"),
         jwt=_jwt(environment),
         reranker=_unless_none(environment, RERANKER),
         query_log=_choice(environment, QUERY_LOG, ("on", "off")) == "on",
@@ -150,14 +154,6 @@ def load(environment: Mapping[str, str] | None = None) -> Settings:
 def secret(name: str, environment: Mapping[str, str] | None = None) -> str:
     """Return what a variable that a configuration file names holds; empty where it is not set."""
     return (os.environ if environment is None else environment).get(name, "").strip()
-
-
-def address(name: str, text: str) -> tuple[str, int]:
-    """Return the host and port that an option or a setting names; raise ConfigurationError."""
-    found = _address({name: text}, name)
-    if found is None:
-        raise ConfigurationError(f"{name} is empty; it must be host:port, such as 0.0.0.0:8080")
-    return found
 
 
 def endpoints_file(folder: Path) -> Path:
@@ -255,7 +251,7 @@ def _seconds(environment: Mapping[str, str], name: str, default: float) -> float
     return value
 
 
-def _tokens(environment: Mapping[str, str], name: str, default: float) -> float:
+def _rate(environment: Mapping[str, str], name: str, default: float, what: str) -> float:
     text = environment.get(name)
     if not text:
         return default
@@ -264,5 +260,5 @@ def _tokens(environment: Mapping[str, str], name: str, default: float) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value <= 1e9:
-        raise ConfigurationError(f"{name} is {text!r}; it must be a number of tokens a second, or 0 for no limit")
+        raise ConfigurationError(f"{name} is {text!r}; it must be a number of {what} a second, or 0 for no limit")
     return value

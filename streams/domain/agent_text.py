@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from schemas.replies import LegReport, Passage, QueryReply
 from streams.domain import normalise, prompts
-from streams.domain.live_document import LiveDocument, Window
+from streams.domain.document_text import Window
+from streams.domain.live_document import LiveDocument
 
 LONGEST_PASSAGE = 4_000  # characters of one passage
 LONGEST_RESULT = 24_000  # characters of all passages; later ones are named without their text
@@ -67,7 +68,7 @@ def document_part(
         f"{part.characters}; version {document.version}, generation {generation}, {milliseconds:.0f} ms."
     )
     rest = "".join(f"\nRead on: read_document with {again} and {name} {value}." for name, value in part.rest.items())
-    about = [f"path: {_line(document.path)}", f"title: {_line(document.title)}"]
+    about = [f"path: {_line(f'{document.source}/{document.doc_id}')}", f"title: {_line(document.title)}"]
     if document.uri:
         about.append(f"uri: {_line(document.uri)}")
     body = part.text.rstrip("\n")

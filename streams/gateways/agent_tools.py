@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import time
+import uuid
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Protocol, TypeVar
 
@@ -15,13 +16,13 @@ from schemas.base import NAME_PATTERN
 from schemas.documents import DocKey, DocumentChange
 from schemas.queries import MAX_QUESTION
 from schemas.replies import QueryReply
-from streams.domain import agent_text, live_document
+from streams.domain import agent_text, document_text
 from streams.domain.api_keys import Principal
-from streams.domain.live_document import LiveDocument
+from streams.domain.document_text import DocumentText
+from streams.domain.scope import Scope
 from streams.errors import Invalid, RankstreamError, Transient
 from streams.gateways import wording
-from streams.gateways.reading import DocumentReader
-from streams.ports import Generations
+from streams.ports import DocumentReader, Generations, PassageReader
 
 TIMEOUT = 5.0  # seconds that a search may take
 MOST_PASSAGES = 50
@@ -113,8 +114,11 @@ A = TypeVar("A", bound=msgspec.Struct)
 class AgentTools:
     """The tools, for whoever the principal of a call is. What goes wrong is raised as one clear line."""
 
-    def __init__(self, *, client: Asks, documents: DocumentReader, generations: Generations) -> None:
+    def __init__(
+        self, *, client: Asks, documents: DocumentReader, passages: PassageReader, generations: Generations
+    ) -> None:
         self._client = client
+        self._passages = passages
         self._documents = documents
         self._generations = generations
 
@@ -145,45 +149,44 @@ class AgentTools:
         principal.need("read")
         if bool(given.path) == bool(given.id):
             raise Invalid("give a path or an id, as a result of search shows them", field="path")
-        agent = principal.agent(given.agent or None)
-        document = await self._found(given, principal.tenant, agent)
+        generation = (await self._generations.live()).id
+        scope = Scope(tenant=principal.tenant, generation=generation, agent=principal.agent(given.agent or None))
+        found = await self._found(given, scope)
         line = given.from_line
         if given.id and (given.from_line, given.to_line, given.from_char, given.to_char) == (None, None, None, None):
-            line = document.starts.get(given.id)
-        part = live_document.window(
-            document.text,
+            line = found.starts.get(given.id)
+        part = document_text.window(
+            found.text,
             from_line=line,
             to_line=given.to_line,
             from_char=given.from_char,
             to_char=given.to_char,
             limit=LONGEST_PART,
         )
-        known = next(iter(document.starts))
         return agent_text.document_part(
-            document,
+            found.document,
             part,
             mark=_mark(),
-            generation=(await self._generations.live()).id,
+            generation=generation,
             milliseconds=(time.perf_counter() - began) * 1000,
-            # A path of an external document is its author's text; an id is ours.
-            again=f'path "{given.path}"' if given.path else f'id "{given.id or known}"',
+            again=f'path "{given.path}"' if given.path else f'id "{given.id}"',
         )
 
-    async def _found(self, given: ReadArguments, tenant: str, agent: str | None) -> LiveDocument:
-        if given.id:
-            document = await self._documents.by_passage(tenant, agent, given.id)
-            field = "id"
-        else:
-            source, slash, doc_id = given.path.partition("/")
-            if not slash or not doc_id or not re.search(NAME_PATTERN, source):
-                raise Invalid("must be SOURCE/DOC, as a result shows it, such as help/billing/refunds.md", field="path")
-            fields = {"tenant": tenant, "source": source, "doc_id": doc_id, "version": 0}
-            key = _key(fields)
-            document = await self._documents.by_key(key, agent)
-            field = "path"
-        if document is None:
+    async def _found(self, given: ReadArguments, scope: Scope) -> DocumentText:
+        field = "id" if given.id else "path"
+        key = await self._of_passage(given.id, scope) if given.id else _of_path(given.path, scope.tenant)
+        document = await self._documents.read(scope, key.source, key.doc_id) if key else None
+        if document is None:  # not there, deleted, or not for this tenant or agent: nobody is told which
             raise Invalid("there is no such document, or it is not for you; take it from a new search", field=field)
-        return document
+        return document_text.assembled(document)
+
+    async def _of_passage(self, passage_id: str, scope: Scope) -> DocKey | None:
+        try:
+            wanted = str(uuid.UUID(passage_id))
+        except ValueError:
+            return None
+        passage = (await self._passages.resolve(scope, [wanted])).get(wanted)
+        return DocKey(tenant=scope.tenant, source=passage.source, doc_id=passage.doc_id) if passage else None
 
 
 def narrowed(source: str, directory: str) -> tuple[Sequence[str], str]:
@@ -213,7 +216,11 @@ def _arguments(given: Mapping[str, Any], kind: type[A]) -> A:
         raise wording.invalid(codec.complaint(error), given) from error
 
 
-def _key(fields: Mapping[str, Any]) -> DocKey:
+def _of_path(path: str, tenant: str) -> DocKey:
+    source, slash, doc_id = path.partition("/")
+    if not slash or not doc_id or not re.search(NAME_PATTERN, source):
+        raise Invalid("must be SOURCE/DOC, as a result shows it, such as help/billing/refunds.md", field="path")
+    fields = {"tenant": tenant, "source": source, "doc_id": doc_id, "version": 0}
     try:
         return codec.from_builtins({"name": "DocumentChange", **fields}, DocumentChange).key
     except codec.InvalidMessage as error:

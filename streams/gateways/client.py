@@ -96,6 +96,11 @@ class Client:
         """How many questions wait for their reply."""
         return len(self._pending)
 
+    @property
+    def listening(self) -> bool:
+        """Whether replies are read now: not before `start`, and not while the broker is away."""
+        return self._replies.reading
+
     async def ask(
         self, text: str, *, tenant: str, raise_invalid: bool = False, retries: int = RETRIES, **fields: Any
     ) -> QueryReply:
@@ -245,14 +250,14 @@ class Client:
             delivery.add_done_callback(delivered)
 
     async def publish(
-        self, change: DocumentChange, *, wait: bool = False, timeout: float = 60.0
+        self, change: DocumentChange, *, wait: bool = False, timeout: float = 60.0, bulk: bool = False
     ) -> DocumentStatus | None:
         """Publish a change and return once the broker has it, or with `wait` once its receipt is there.
 
         The receipt may be of a higher version, which then has replaced this one; it says which. Raises Invalid (names
         the field), Transient (not delivered) and NoReply (no receipt within `timeout` seconds).
         """
-        return await self._publisher.publish(change, wait=wait, timeout=timeout)
+        return await self._publisher.publish(change, wait=wait, timeout=timeout, bulk=bulk)
 
     async def publish_many(
         self, changes: Changes, *, wait: bool = True, timeout: float = 60.0, bulk: bool = False

@@ -22,6 +22,7 @@ from streams.ports import KeyStore
 from streams.settings import POSTGRES, Settings, need
 
 FRESH = 2.0  # seconds that what was read of the table is used: a revocation holds everywhere after so long
+AGAIN = 0.05  # seconds between two readings for keys that are not known
 STALE = 10.0  # seconds that it is used at most while the database is away
 _HOW = "send `Authorization: Bearer KEY`; `rankstream keys create` makes a key"
 
@@ -34,7 +35,7 @@ class Tokens(Protocol):
 
 
 class Keys:
-    """Checks keys against the table, which is read as a whole: a flood of wrong keys costs the database nothing.
+    """Checks keys against the table, which is read as a whole: a flood of wrong keys costs the database little.
 
     That suits some ten thousand keys, which is what people make by hand.
     """
@@ -60,26 +61,32 @@ class Keys:
         if not given.startswith(api_keys.PREFIX) and self._tokens is not None:
             return await self._tokens.principal(given)
         key_id = api_keys.id_of(given)
-        known = await self._table() if key_id else {}
-        key = known.get(key_id or "")
+        key = await self._find(key_id) if key_id else None
         # One answer for all that is wrong with a key: which ids exist is nobody's business.
         if key is None or not key.opens(given, datetime.now(UTC)):
             raise Unauthenticated("this key is wrong, was revoked or has expired")
         return key.principal
 
-    async def _table(self) -> Mapping[str, ApiKey]:
-        if self._clock() - self._read_at < FRESH:
-            return self._known
+    async def _find(self, key_id: str) -> ApiKey | None:
+        known = await self._table(self._clock() - FRESH)
+        if key_id not in known:
+            # It may be new, and counts from the moment in which it was made. Who guesses waits, and costs no reading.
+            asked = self._clock()
+            await asyncio.sleep(max(0.0, self._read_at + AGAIN - asked))
+            known = await self._table(asked)
+        return known.get(key_id)
+
+    async def _table(self, since: float) -> Mapping[str, ApiKey]:
+        """Return the table as it was at some moment after `since`."""
         async with self._reading:
             began = self._clock()
-            if began - self._read_at < FRESH:
-                return self._known
-            try:
-                self._known = {key.key_id: key for key in await self._store.all()}
-                self._read_at = began
-            except Transient:
-                if began - self._read_at > STALE:
-                    raise
+            if self._read_at <= since:
+                try:
+                    self._known = {key.key_id: key for key in await self._store.all()}
+                    self._read_at = began
+                except Transient:
+                    if began - self._read_at > STALE:
+                        raise
             return self._known
 
 

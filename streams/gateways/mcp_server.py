@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import json
+import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Self
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from streams.domain.api_keys import Principal
-from streams.errors import RankstreamError, Transient, Unauthenticated
+from streams.errors import RankstreamError, Unauthenticated
 from streams.gateways import agent_tools
 from streams.gateways.agent_tools import AgentTools, ReadArguments, SearchArguments
+from streams.gateways.http import problems
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +28,7 @@ PRINCIPAL = "rankstream.principal"  # where a request's scope says who asks
 
 Context = ServerRequestContext[Any, Any]
 Who = Callable[[Context], Awaitable[Principal]]
-Authenticate = Callable[[str | None], Awaitable[Principal]]
+Admit = Callable[[Request], Awaitable[Principal]]
 
 _READS = types.ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 _TOOLS = (
@@ -90,36 +91,46 @@ async def serve_stdio(tools: AgentTools, who: Callable[[], Awaitable[Principal]]
 
 
 class McpDoor:
-    """An ASGI application that serves MCP at whatever path it is put; every request needs a key of its own.
+    """An ASGI application that serves MCP at whatever path it is put; `admit` says whose each request is.
 
     There are no sessions, so any instance takes any request, and a key that is revoked opens nothing any more. As no
     cookie opens it either, a foreign web page can do nothing here, whatever host it calls this one.
     """
 
-    def __init__(self, tools: AgentTools, authenticate: Authenticate) -> None:
-        self._authenticate = authenticate
+    def __init__(self, tools: AgentTools, admit: Admit) -> None:
+        self._admit = admit
         self._manager = StreamableHTTPSessionManager(
             build(tools, _of_request), json_response=True, stateless=True, max_request_body_size=LARGEST_REQUEST
         )
+        self._ready, self._ending = asyncio.Event(), asyncio.Event()
+        self._running: asyncio.Task[None] | None = None
 
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        """Take requests inside the block, once."""
+    async def __aenter__(self) -> Self:
+        self._running = asyncio.create_task(self._run(), name="MCP over HTTP")
+        ready = asyncio.create_task(self._ready.wait())
+        await asyncio.wait([self._running, ready], return_when=asyncio.FIRST_COMPLETED)
+        ready.cancel()
+        if self._running.done():
+            self._running.result()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._ending.set()
+        if self._running is not None:
+            await asyncio.gather(self._running, return_exceptions=True)
+
+    async def _run(self) -> None:
+        # In a task of its own: the manager must be closed by the task that opened it.
         async with self._manager.run():
-            yield
+            self._ready.set()
+            await self._ending.wait()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if scope["type"] != "http":
-            return
-        given = [value for name, value in scope["headers"] if name == b"authorization"]
         try:
-            principal = await self._authenticate(given[0].decode("latin-1") if len(given) == 1 else None)
-        except Unauthenticated as error:
-            await _problem(send, 401, "Unauthorized", str(error))
-            return
-        except Transient as error:
-            await _problem(send, 503, "Service Unavailable", str(error))
+            principal = await self._admit(Request(scope, receive))
+        except RankstreamError as error:
+            await problems.respond(error)(scope, receive, send)
             return
         await self._manager.handle_request({**scope, PRINCIPAL: principal}, receive, send)
 
@@ -129,13 +140,3 @@ async def _of_request(context: Context) -> Principal:
     if found is None:
         raise Unauthenticated("no key came with this request")
     return found
-
-
-async def _problem(send: Send, status: int, title: str, detail: str) -> None:
-    """Answer with problem+json (RFC 9457)."""
-    body = json.dumps({"type": "about:blank", "title": title, "status": status, "detail": detail}).encode()
-    headers = [(b"content-type", b"application/problem+json"), (b"content-length", str(len(body)).encode())]
-    if status == 401:
-        headers.append((b"www-authenticate", b"Bearer"))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

@@ -40,6 +40,12 @@ def of_clients() -> tuple[Right, ...]:
     return (*map(_writing, sent), *map(_reading, heard))
 
 
+def of_gateway() -> tuple[Right, ...]:
+    """Return the rights of the HTTP gateway: a client's, the bulk lane, and a look at how far all is, for admins."""
+    groups = Right(kind="group", name=EVERY, operations=("Describe",))
+    return (LOOK, *of_clients(), _writing(catalogue.DOCUMENT_CHANGES_BULK), groups)
+
+
 def of_operator() -> tuple[Right, ...]:
     """Return the rights of `rankstream topics` and `rankstream status`."""
     return (

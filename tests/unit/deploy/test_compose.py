@@ -26,7 +26,9 @@ DOCUMENT = yaml.safe_load(FILE.read_text())
 SERVICES: dict[str, dict[str, Any]] = DOCUMENT["services"]
 # What rankstream itself runs; all else is a server.
 OURS = {name: service for name, service in SERVICES.items() if "build" in service}
-PROCESSORS = {name: service for name, service in OURS.items() if service["command"][0] == "run"}
+RUNNING = {name: service for name, service in OURS.items() if service["command"][0] == "run"}
+GATEWAY = "gateway"  # no processor: it has no consumer group, and a port
+PROCESSORS = {name: service for name, service in RUNNING.items() if name != GATEWAY}
 CHECKED = {"Strimzi": tools.STRIMZI, "KEDA": tools.KEDA, "Prometheus operator": tools.PROMETHEUS}
 UNITS = {"s": 1, "m": 60, "h": 3600}
 
@@ -95,14 +97,25 @@ def test_what_is_set_is_a_setting() -> None:
 @pytest.mark.parametrize("name", OURS)
 def test_a_container_of_ours_can_be_scaled_and_may_do_next_to_nothing(name: str) -> None:
     service = OURS[name]
-    assert not {"container_name", "ports", "hostname", "privileged"} & service.keys()
+    assert not {"container_name", "hostname", "privileged"} & service.keys()
+    assert ("ports" in service) is (name == GATEWAY)
     assert service["read_only"]
     assert service["cap_drop"] == ["ALL"]
     assert service["security_opt"] == ["no-new-privileges:true"]
 
 
+def test_the_gateway_listens_where_its_ports_lead_and_several_find_one_each_on_loopback() -> None:
+    service = SERVICES[GATEWAY]
+    assert service["command"] == ["run", GATEWAY]
+    assert service["environment"].items() >= SERVICES["topics"]["environment"].items()
+    [port] = service["ports"]
+    first, last = re.fullmatch(r"127\.0\.0\.1:\$\{GATEWAY_PORTS:-(\d+)-(\d+)}:8400", port).groups()  # type: ignore[union-attr]
+    assert int(first) < int(last)
+    assert settings.given(service["environment"]).http == ("0.0.0.0", 8400)
+
+
 def test_a_processor_has_longer_to_end_than_it_takes() -> None:
-    for service in PROCESSORS.values():
+    for service in RUNNING.values():
         assert duration(service["stop_grace_period"]) > 2 * timedelta(seconds=run.STOP)
 
 
@@ -115,7 +128,7 @@ def test_a_service_waits_for_services_that_can_become_what_it_waits_for() -> Non
                 assert "healthcheck" in SERVICES[other], f"{name} waits for the health of {other}"
             else:
                 assert SERVICES[other].get("restart", "no") == "no", f"{other} never completes"
-    for service in PROCESSORS.values():
+    for service in RUNNING.values():
         assert set(service["depends_on"]) == {"topics", "kafka", "qdrant", "postgres", "redis"}
 
 

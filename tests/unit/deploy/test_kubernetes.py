@@ -19,12 +19,13 @@ from tests.unit.deploy.rendered import K8S, OVERLAYS, build, closed, of_kind, ov
 from topics.catalogue import ALL as TOPICS
 
 NAMES = [processor.name for processor in catalogue.ALL]
+GATEWAY = "gateway"  # no processor: it has no consumer group
 MEANT_TO_WRITE = {"kafka", "postgres", "qdrant", "redis"}  # servers of dev, whose images want to write
 
 
 def processors(name: str) -> dict[str, dict[str, Any]]:
     found = of_kind(overlay(name), "Deployment")
-    return {each: found[each] for each in found if each != "otel-collector"}
+    return {each: found[each] for each in found if each not in ("otel-collector", GATEWAY)}
 
 
 def test_generated_files_are_what_the_catalogue_says() -> None:
@@ -62,7 +63,7 @@ def test_an_overlay_is_short(name: str) -> None:
 @pytest.mark.parametrize("name", OVERLAYS)
 def test_deployments_and_budgets_are_those_of_the_catalogue(name: str) -> None:
     assert sorted(processors(name)) == sorted(NAMES)
-    assert sorted(of_kind(overlay(name), "PodDisruptionBudget")) == sorted(NAMES)
+    assert sorted(of_kind(overlay(name), "PodDisruptionBudget")) == sorted([*NAMES, GATEWAY])
     for processor in catalogue.ALL:
         found = processors(name)[processor.name]
         [container] = found["spec"]["template"]["spec"]["containers"]
@@ -103,6 +104,25 @@ def test_a_processor_is_watched_and_ends_in_its_own_time(name: str) -> None:
         assert all(container[f"{probe}Probe"]["httpGet"]["port"] == port["name"] for probe in paths)
         spread = {each["topologyKey"] for each in spec["topologySpreadConstraints"]}
         assert spread == {"kubernetes.io/hostname", "topology.kubernetes.io/zone"}, owner
+
+
+@pytest.mark.parametrize("name", OVERLAYS)
+def test_the_gateway_is_reached_by_its_service_watched_and_spread_like_a_processor(name: str) -> None:
+    objects = overlay(name)
+    deployment, service = of_kind(objects, "Deployment")[GATEWAY], of_kind(objects, "Service")[GATEWAY]
+    pod = deployment["spec"]["template"]
+    [container] = pod["spec"]["containers"]
+    assert container["args"] == ["run", GATEWAY]
+    assert deployment["spec"]["replicas"] == 2
+    assert service["spec"]["selector"].items() <= pod["metadata"]["labels"].items()
+    ports = {each["name"]: each["containerPort"] for each in container["ports"]}
+    assert [each["targetPort"] for each in service["spec"]["ports"]] == ["http"]
+    values = {each["name"]: each["value"] for each in container["env"]}
+    assert settings.given(values).http == ("0.0.0.0", ports["http"])
+    assert container["readinessProbe"]["httpGet"] == {"path": "/readyz", "port": "health"}
+    assert pod["spec"]["topologySpreadConstraints"]
+    policies = of_kind(objects, "NetworkPolicy")
+    assert name != "production" or policies[GATEWAY]["spec"]["ingress"] == [{"ports": [{"port": ports["http"]}]}]
 
 
 @pytest.mark.parametrize("name", OVERLAYS)
@@ -211,7 +231,7 @@ def test_topics_are_those_of_the_catalogue_with_their_partitions_and_settings() 
 def test_users_are_the_processors_the_clients_and_the_operator_with_their_rights_and_no_more() -> None:
     found = of_kind(overlay("production"), "KafkaUser")
     wanted = {processor.name: rights.of_processor(processor) for processor in catalogue.ALL}
-    wanted |= {"clients": rights.of_clients(), "operator": rights.of_operator()}
+    wanted |= {"clients": rights.of_clients(), "gateway": rights.of_gateway(), "operator": rights.of_operator()}
     assert {
         name: {
             (acl["resource"]["type"], acl["resource"]["name"], *acl["operations"])

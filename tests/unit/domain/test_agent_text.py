@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from schemas.replies import LegReport, LegScore, Milliseconds, Passage, QueryReply, Summary
-from streams.domain import agent_text, live_document
+from streams.domain import agent_text, document_text
 from streams.domain.live_document import LiveDocument
 
 MARK = "0123456789abcdef"
@@ -133,10 +133,12 @@ def test_a_part_of_a_document_says_where_it_stands_and_how_to_go_on() -> None:
         title="Anchors",
         uri="",
         trust="internal",
-        text="one\ntwo\nthree\n",
-        starts={"p1": 1},
+        language="en",
+        tags=(),
+        updated_at=None,
+        parts=(),
     )
-    part = live_document.window(document.text, to_line=2, limit=100)
+    part = document_text.window("one\ntwo\nthree\n", to_line=2, limit=100)
     said = agent_text.document_part(
         document, part, mark=MARK, generation="g1", milliseconds=4.2, again='path "help/a.md"'
     )

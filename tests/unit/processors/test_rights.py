@@ -33,5 +33,13 @@ def test_whoever_asks_and_publishes_cannot_read_what_others_ask_and_publish() ->
     assert granted(found, "Read") == {("topic", topics.REPLIES.name), ("topic", topics.DOCUMENT_STATUS.name)}
 
 
+def test_the_gateway_publishes_on_both_lanes_and_reads_what_a_client_reads() -> None:
+    found, client = rights.of_gateway(), rights.of_clients()
+    bulk = ("topic", topics.DOCUMENT_CHANGES_BULK.name)
+    assert granted(found, "Write") == granted(client, "Write") | {bulk}
+    assert granted(found, "Read") == granted(client, "Read")
+    assert not {"Create", "Alter", "AlterConfigs"} & {each for right in found for each in right.operations}
+
+
 def test_the_operator_reads_and_writes_no_records() -> None:
     assert granted(rights.of_operator(), "Read") == granted(rights.of_operator(), "Write") == set()

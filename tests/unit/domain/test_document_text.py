@@ -6,40 +6,44 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.domain.live_document import assembled, window
-from streams.domain.versions import LivePassage
+from streams.domain.document_text import DocumentText, assembled, window
+from streams.domain.live_document import LiveDocument, LivePart
 from streams.errors import Invalid
 
 
-def passage(number: int, body: str, *headings: str) -> LivePassage:
-    return LivePassage(
-        passage_id=f"p{number}",
-        heading_path=headings,
-        body=body,
-        source="help",
-        doc_id="a/b.md",
-        version=3,
-        kind="document",
-        title="Anchors",
-        uri="",
-        trust="internal",
-        language="en",
+def written(*parts: LivePart) -> DocumentText:
+    return assembled(
+        LiveDocument(
+            source="help",
+            doc_id="a/b.md",
+            version=3,
+            kind="document",
+            title="Anchors",
+            uri="",
+            trust="internal",
+            language="en",
+            tags=(),
+            updated_at=None,
+            parts=parts,
+        )
     )
+
+
+def part_of(number: int, body: str, *headings: str) -> LivePart:
+    return LivePart(passage_id=f"p{number}", heading_path=headings, body=body)
 
 
 def test_headings_are_written_where_a_section_begins_and_each_passage_knows_its_line() -> None:
-    document = assembled(
-        [
-            passage(1, "Intro.", "Anchors"),
-            passage(2, "One.\nTwo.", "Anchors", "Chains"),
-            passage(3, "More.", "Anchors", "Chains"),
-            passage(4, "Deep.", "Anchors", "Ropes", "Hemp"),
-            passage(5, "Other.", "Appendix"),
-        ]
+    document = written(
+        part_of(1, "Intro.", "Anchors"),
+        part_of(2, "One.\nTwo.", "Anchors", "Chains"),
+        part_of(3, "More.", "Anchors", "Chains"),
+        part_of(4, "Deep.", "Anchors", "Ropes", "Hemp"),
+        part_of(5, "Other.", "Appendix"),
     )
-    assert document.path == "help/a/b.md"
     assert document.text == (
-        "# Anchors\n\nIntro.\n\n## Chains\n\nOne.\nTwo.\n\nMore.\n\n## Ropes\n\n### Hemp\n\nDeep.\n\n# Appendix\n\nOther.\n"
+        "# Anchors\n\nIntro.\n\n## Chains\n\nOne.\nTwo.\n\nMore.\n\n"
+        "## Ropes\n\n### Hemp\n\nDeep.\n\n# Appendix\n\nOther.\n"
     )
     lines = document.text.splitlines()
     assert {name: lines[line - 1] for name, line in document.starts.items()} == {
@@ -52,7 +56,7 @@ def test_headings_are_written_where_a_section_begins_and_each_passage_knows_its_
 
 
 def test_a_text_without_headings_is_its_passages() -> None:
-    assert assembled([passage(1, "A."), passage(2, "B.")]).text == "A.\n\nB.\n"
+    assert written(part_of(1, "A."), part_of(2, "B.")).text == "A.\n\nB.\n"
 
 
 TEXT = "one\ntwo\n\nfour\n"
@@ -106,3 +110,8 @@ def test_reading_on_gives_every_character_once(text: str, limit: int) -> None:
         if not (asked := part.rest):
             break
     assert whole == text
+
+
+def test_a_document_without_text_can_be_read_and_is_empty() -> None:
+    part = window(written().text, limit=10)
+    assert (part.text.strip(), part.lines, part.rest) == ("", 1, {})
