@@ -23,6 +23,7 @@ def files(topics: Sequence[Topic], processors: Sequence[Processor]) -> dict[str,
         **{processor.name: rights.of_processor(processor) for processor in processors},
         "clients": rights.of_clients(),
         "gateway": rights.of_gateway(),
+        "log-shipper": rights.of_log_shipper(),
         "operator": rights.of_operator(),
     }
     return {

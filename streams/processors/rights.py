@@ -46,6 +46,12 @@ def of_gateway() -> tuple[Right, ...]:
     return (LOOK, *of_clients(), _writing(catalogue.DOCUMENT_CHANGES_BULK), groups)
 
 
+def of_log_shipper() -> tuple[Right, ...]:
+    """Return the rights of the collector that reads the query log, in a group of its own."""
+    group = Right(kind="group", name=f"rankstream.{catalogue.QUERY_LOG.name}", operations=("Read", "Describe"))
+    return (_reading(catalogue.QUERY_LOG), group)
+
+
 def of_operator() -> tuple[Right, ...]:
     """Return the rights of `rankstream topics` and `rankstream status`."""
     return (

@@ -59,7 +59,7 @@ class Door:
 @pytest.fixture(scope="module")
 async def documents(pipeline: Pipeline) -> Pipeline:
     long = "\n\n".join(
-        f"## Berth {n}\n\nBerth {n} takes ships of {n * 7} metres. " + "Ropes are of hemp. " * 60 for n in range(1, 41)
+        f"## Berth {n}\n\nBerth {n} takes ships of {n * 7} metres. " + "Ropes are of hemp. " * 25 for n in range(1, 41)
     )
     received = await pipeline.publish(
         page(
