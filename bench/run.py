@@ -23,6 +23,7 @@ BENCHES = (
     "legs",
     "fuse",
     "rerank",
+    "gateway",
     "mcp",
 )
 

@@ -189,11 +189,7 @@ class Up:
 
     async def _hints(self, found: Settings) -> None:
         tenant = f"--tenant {self._tenant}"
-        where = (
-            ""
-            if settings.data_dir() == Path(".rankstream").absolute()
-            else f"{settings.DATA_DIR}={settings.data_dir()} "
-        )
+        where = _where()
         console.say()
         console.say("Everything is up; Ctrl-C stops it. From another terminal, in this folder:")
         for line in (
@@ -235,13 +231,18 @@ class Up:
         if self._fleet is not None:
             try:
                 async with asyncio.timeout(FLEET_STOP):
-                    if self._gateway is not None:
-                        await self._gateway.stop()
-                    await self._fleet.stop()
+                    parts = [part for part in (self._gateway, self._fleet) if part is not None]
+                    await asyncio.gather(*(part.stop() for part in parts))
             except TimeoutError:
                 console.note("the processors did not stop in time; what they had in hand comes again")
         if self._stack is not None:
             await self._stack.stop()
+
+
+def _where() -> str:
+    """Return the setting that another command needs to find this one's folder."""
+    usual = settings.data_dir() == Path(".rankstream").absolute()
+    return "" if usual else f"{settings.DATA_DIR}={settings.data_dir()} "
 
 
 def _program() -> str:

@@ -107,8 +107,8 @@ class Client:
         """Return the one outcome of a question, at the latest a quarter of a second after its deadline.
 
         Takes the keywords of `ask_stream`. What goes wrong is in the reply's `error`; with `raise_invalid`, a question
-        that cannot be asked raises Invalid instead. A question that certainly was not sent (too many wait here, or the
-        broker did not take it) is tried again, `retries` times, with the same id and until the same deadline; one that
+        that cannot be asked raises Invalid instead. A question that certainly was not sent (too many wait here, or no
+        broker was there to send it to) is tried again, `retries` times, with the same id and until the same deadline; one that
         may have been sent is not.
         """
         last: QueryReply | None = None
@@ -200,7 +200,7 @@ class Client:
                 last: QueryReply | None = None
                 try:
                     async with asyncio.timeout_at(ends + GRACE):
-                        await self._send(producer, waiting, request, value, traceparent)
+                        delivery = await self._send(producer, waiting, request, value, traceparent)
                 except TimeoutError:
                     yield failed("no reply", "the broker did not take the question by the deadline")
                     return
@@ -216,20 +216,21 @@ class Client:
                     yield reply
                     if reply.final or reply.error is not None:
                         return
-                yield reports.closing(last) if last else failed("no reply", "no reply came by the deadline")
+                late = "no reply came by the deadline"
+                if delivery is not None and not delivery.done():
+                    late = "the broker did not take the question by the deadline"
+                yield reports.closing(last) if last else failed("no reply", late)
         except Invalid as error:
             yield failed("validation", error.message, error.field)
 
     async def _send(
         self, producer: AIOKafkaProducer, waiting: Waiting, request: QueryRequest, value: bytes, traceparent: str | None
-    ) -> None:
-        """Hand a question to the producer; that it could not be delivered is its outcome."""
+    ) -> asyncio.Future[Any] | None:
+        """Hand a question to the producer and return its delivery; that it was not possible is its outcome."""
 
-        def failed(error: BaseException) -> None:
+        def failed(error: BaseException, prefix: str = "") -> None:
             said = " ".join(str(error).split()) or type(error).__name__
-            info = ErrorInfo(
-                error_class="no reply", message=f"{questions.NOT_SENT}the broker did not take the question: {said}"
-            )
+            info = ErrorInfo(error_class="no reply", message=f"{prefix}the broker did not take the question: {said}")
             if isinstance(error, MessageSizeTooLargeError):
                 info = ErrorInfo(error_class="validation", field="history", message="the question is too large")
             waiting.put(error_reply(request.query_id, info, profile=request.profile))
@@ -245,9 +246,11 @@ class Client:
         except (KafkaError, OSError) as error:
             if isinstance(error, TimeoutError):
                 raise
-            failed(error)
-        else:
-            delivery.add_done_callback(delivered)
+            failed(error, questions.NOT_SENT)  # it was not even queued; what fails later may have arrived
+            return None
+        delivery.add_done_callback(delivered)
+        sent: asyncio.Future[Any] = delivery
+        return sent
 
     async def publish(
         self, change: DocumentChange, *, wait: bool = False, timeout: float = 60.0, bulk: bool = False

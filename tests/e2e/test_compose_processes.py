@@ -57,7 +57,8 @@ class Place:
         given = {name: re.sub(r"\$\{\w+:-([^}]*)}", r"\1", str(text)) for name, text in service["environment"].items()}
         assert given.keys() >= self._instead.keys()
         image = {"PYTHONSAFEPATH": "1", "PYTHONUNBUFFERED": "1", "PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"]}
-        return {**image, **given, **self._instead}
+        free = {"RANKSTREAM_HTTP": "127.0.0.1:0"} if "RANKSTREAM_HTTP" in given else {}
+        return {**image, **given, **self._instead, **free}
 
 
 class Process:

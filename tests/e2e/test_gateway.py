@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import re
+import sys
+import time
 import uuid
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
+from pathlib import Path
 from urllib.parse import quote
 
 import httpx
+import jwt
 import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
+from jwt.algorithms import RSAAlgorithm
 
+from streams.embedded.processes import free_port
 from streams.gateways import keys
+from streams.settings import Jwt
 from tests.gateway import Front, serving
 from tests.pipeline import Pipeline
 
@@ -341,3 +351,50 @@ async def test_a_key_that_comes_too_often_is_told_when_to_come_again_and_others_
             assert (await http.get("/v1/status")).status_code == 200
         async with front.asking(await front.key(tenant)) as http:
             assert (await http.get("/v1/status")).status_code == 200
+
+
+async def test_a_token_of_the_identity_provider_opens_as_the_tenant_that_it_names(
+    pipeline: Pipeline, tenant: str, tmp_path: Path
+) -> None:
+    private = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    jwks = {"keys": [RSAAlgorithm.to_jwk(private.public_key(), as_dict=True) | {"kid": "one"}]}
+    file = tmp_path / "jwks.json"
+    file.write_text(json.dumps(jwks))
+    claims = {"iss": "https://id.example", "aud": "rankstream", "sub": "ann", "exp": time.time() + 60}
+    claims |= {"tenant": tenant, "roles": ["read"]}
+    token = jwt.encode(claims, private, algorithm="RS256", headers={"kid": "one"})
+    provider = Jwt(keys=str(file), issuer="https://id.example", audience="rankstream")
+    async with serving(pipeline.settings, jwt=provider) as front:
+        async with front.asking(token) as http:
+            assert (await http.get("/v1/status")).json()["tenant"] == tenant
+            problem(await http.put("/v1/documents/a/b", json=LOCKERS), 403)
+        async with front.asking(await front.key("umbrella")) as http:
+            assert (await http.get("/v1/status")).json()["tenant"] == "umbrella"
+    async with serving(pipeline.settings) as front, front.asking(token) as http:
+        problem(await http.get("/v1/status"), 401)
+
+
+async def test_it_is_a_process_that_is_watched_and_ends_when_told(pipeline: Pipeline, tmp_path: Path) -> None:
+    health, at = f"127.0.0.1:{free_port()}", pipeline.settings
+    places = {"KAFKA_BOOTSTRAP_SERVERS": at.kafka, "DATABASE_URL": at.postgres, "RANKSTREAM_DATA": str(tmp_path)}
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "streams.cli.main", "run", "gateway"),
+        env={**os.environ, **places, "RANKSTREAM_HEALTH": health, "RANKSTREAM_HTTP": "127.0.0.1:0"},  # type: ignore[dict-item]
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert process.stderr is not None
+    try:
+        async with asyncio.timeout(60), httpx.AsyncClient() as http:
+            said = ""
+            while "running: gateway" not in said:
+                said += (await process.stderr.readline()).decode() or pytest.fail(said)
+            [url] = re.findall(r"gateway: (http://[\d.:]+)/v1/query", said)
+            assert (await http.get(f"{url}/readyz")).json() == {"ok": True, "problems": []}
+            assert (await http.get(f"http://{health}/readyz")).json()["processors"] == ["gateway"]
+        process.terminate()
+        rest = await asyncio.wait_for(process.stderr.read(), 15)
+        assert (await process.wait(), rest.decode().splitlines()[-1]) == (0, "stopped")
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()

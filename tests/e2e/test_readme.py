@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from streams.embedded.processes import free_port
 from streams.processors import table
 
 ROOT = Path(__file__).parents[2]
@@ -36,6 +37,8 @@ class Run:
             "PATH": f"{BIN}:{os.environ['PATH']}",
         }
         self.environment.pop("KAFKA_BOOTSTRAP_SERVERS", None)
+        self.gateway = f"127.0.0.1:{free_port()}"
+        self.environment["RANKSTREAM_HTTP"] = self.gateway
         self.output = folder / "output"
         with self.output.open("wb") as output:
             self.process = subprocess.Popen(
@@ -89,11 +92,15 @@ def test_make_run_indexes_the_demonstration_and_answers(run: Run) -> None:
     assert "billing/refund-policy.md" in said
     assert "relay/ports.md" in said
     assert "rankstream ask" in said
+    said = run.wait_for("curl", 10)
+    [line] = [line.strip() for line in said.splitlines() if line.strip().startswith("curl")]
+    assert f"http://{run.gateway}/v1/query" in line
+    assert '"passages":[' in run.shell(line.replace("your question", "Can I get my money back?"))
 
 
 @pytest.mark.parametrize("block", [block for block in blocks("bash") if "rankstream " in block])
 def test_the_commands_of_the_readme_work(run: Run, block: str, tmp_path: Path) -> None:
-    script = block.replace(". .venv/bin/activate\n", "")
+    script = block.replace(". .venv/bin/activate\n", "").replace("127.0.0.1:8400", run.gateway)
     for folder in ("notes", "profiles", "sample", "agent.key"):
         script = script.replace(f"/tmp/{folder}", str(tmp_path / folder))
     said = run.shell(script)
@@ -102,6 +109,10 @@ def test_the_commands_of_the_readme_work(run: Run, block: str, tmp_path: Path) -
     if "lockers.md" in block:
         assert "five euro" in said
         assert "deleted" in said
+    if "curl" in block:
+        assert said.count("south-gate") >= 3
+        assert '"status":"deleted"' in said
+        assert "revoked; it opens nothing after 2 s" in said
 
 
 def test_the_python_example_works(run: Run, tmp_path: Path) -> None:

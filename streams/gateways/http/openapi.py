@@ -25,6 +25,19 @@ from streams.gateways.http.contracts import (
 JSON = "application/json"
 _REF = "#/components/schemas/{name}"
 _TEXT = {"type": "string", "maxLength": 2_000_000}
+_EVENT = {
+    "type": "object",
+    "required": ["event", "id", "data"],
+    "properties": {
+        "event": {"enum": ["revision", "problem"]},
+        "id": {"type": "string", "description": "the number of the revision"},
+        "data": {
+            "type": "string",
+            "contentMediaType": JSON,
+            "contentSchema": {"anyOf": [{"$ref": _REF.format(name=name)} for name in ("QueryReply", "Problem")]},
+        },
+    },
+}
 
 
 def document() -> dict[str, Any]:
@@ -69,7 +82,8 @@ def _paths() -> dict[str, Any]:
         _parameter("source", _schema(Source), "where the document comes from", place="path"),
         _parameter("doc_id", _schema(DocId), "its id, each `/` and `?` of it percent-encoded or not", place="path"),
     ]
-    events = {query.EVENTS: {"schema": {"type": "string"}}}
+    # In OpenAPI 3.1 the schema of a stream is that of each of its parts.
+    events = {query.EVENTS: {"schema": _EVENT}}
     texts = {media: {"schema": _TEXT} for media in ("text/markdown", "text/plain", "text/html")}
     published = {"200": _json("What became of the version.", Settled), "202": _json("The broker has it.", Published)}
     one = {
@@ -123,7 +137,7 @@ def _paths() -> dict[str, Any]:
                 "responses": {
                     "200": {
                         "description": "A LineResult a line.",
-                        "content": {bulk.MEDIA_TYPE: {"schema": {"type": "string"}, "x-line": _ref(LineResult)}},
+                        "content": {bulk.MEDIA_TYPE: {"schema": _ref(LineResult)}},
                     }
                 }
                 | _problems(400, 401, 403, 413, 415, 429, 503),

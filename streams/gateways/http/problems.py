@@ -50,7 +50,7 @@ _KINDS = {
 }
 STATUSES = tuple(_KINDS)
 _OF_ERROR = {Unauthenticated: 401, Forbidden: 403, NoReply: 504}  # all else that is told is 400
-_OF_REPLY = {"validation": 400, "timeout": 504, "no reply": 503, "overloaded": 503, "fence unavailable": 503}
+_OF_REPLY = {"validation": 400, "timeout": 504, "no reply": 504, "overloaded": 503, "fence unavailable": 503}
 
 
 def problem(
@@ -86,6 +86,8 @@ def of_error(error: Exception) -> Problem:
 def of_reply(error: ErrorInfo, query_id: str) -> Problem:
     """Return the error of a reply."""
     status = _OF_REPLY.get(error.error_class, 500)
+    if error.error_class == "no reply" and "broker" in error.message:
+        status = 503
     detail = f"{error.field}: {error.message}" if error.field else error.message
     return problem(status, detail, field=error.field, query_id=query_id)
 

@@ -1,0 +1,216 @@
+"""gateway: what HTTP adds to a question, and what two hundred clients that listen to revisions take of memory."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+from aiokafka import AIOKafkaProducer
+
+from bench import corpus, processes, system
+from bench.figures import Figure, Promise, median, percentile
+from schemas import codec
+from schemas.queries import QueryRequest
+from schemas.replies import Milliseconds, QueryReply
+from streams import settings as names
+from streams import wire
+from streams.embedded.processes import free_port
+from streams.errors import ConfigurationError, RankstreamError
+from streams.gateways import keys
+from streams.gateways.tail import Tail
+from streams.settings import Settings
+from topics.catalogue import QUERIES
+
+CHUNKS = 300
+WARM_UP = 30
+QUESTIONS = 150
+LISTENING = 200  # clients
+SETTLE = 10.0  # seconds, until every client has asked several times
+STEADY = 30.0  # seconds
+BETWEEN = 1.0  # seconds from the first revision to the last
+MIB = 1024**2
+
+
+async def measure() -> list[Figure]:
+    """Ask each question on both ways, the order changing; then let many listen to a server that answers slowly."""
+    asked = corpus.questions()
+    took: dict[str, list[float]] = {"Kafka client": [], "HTTP": []}
+    async with system.running() as running, _gateway(running.settings) as (http, _):
+        await running.fill(CHUNKS)
+
+        async def over_kafka(text: str) -> None:
+            reply = await running.client.ask(text, tenant=corpus.TENANT, cache=False)
+            if reply.error is not None:
+                raise RankstreamError(reply.error.message)
+
+        async def over_http(text: str) -> None:
+            async with http.post("/v1/query", json={"text": text, "cache": False}) as response:
+                body = await response.read()
+                if response.status != 200:
+                    raise RankstreamError(body.decode())
+                codec.decode(body, QueryReply)
+
+        ways = {"Kafka client": over_kafka, "HTTP": over_http}
+        for number in range(WARM_UP + QUESTIONS):
+            text = next(asked)
+            for name in list(ways)[:: 1 if number % 2 else -1]:
+                began = time.perf_counter()
+                await ways[name](text)
+                if number >= WARM_UP:
+                    took[name].append((time.perf_counter() - began) * 1000)
+    figures = [
+        Figure(
+            name=f"a question, {name}, p50",
+            value=median(values),
+            unit="ms",
+            note=f"p95 {percentile(values, 0.95):.0f} ms",
+        )
+        for name, values in took.items()
+    ]
+    differences = [http - kafka for kafka, http in zip(*took.values(), strict=True)]
+    figures.append(
+        Figure(
+            name="HTTP adds, p50",
+            value=median(differences),
+            unit="ms",
+            promise=Promise(bound=3),
+            note=f"of {QUESTIONS} pairs; of the medians {median(took['HTTP']) - median(took['Kafka client']):.1f} ms",
+        )
+    )
+    return figures + await _listening()
+
+
+async def _listening() -> list[Figure]:
+    streams = 0
+    async with system.servers() as found, _answering(found.kafka or ""), _gateway(found) as (http, pid):
+
+        async def listen() -> None:
+            nonlocal streams
+            while True:
+                async with http.post("/v1/query", json={"text": "x", "progressive": True, "timeout": 30}) as response:
+                    body = await response.read()
+                    if response.status != 200 or body.count(b"event: revision") != 2:
+                        raise RankstreamError(body.decode())
+                streams += 1
+
+        listeners = [asyncio.create_task(listen()) for _ in range(LISTENING)]
+        try:
+            await asyncio.sleep(SETTLE)
+            before = _memory(pid)
+            counted, began = streams, time.perf_counter()
+            await asyncio.sleep(STEADY)
+            after, rate = _memory(pid), (streams - counted) / (time.perf_counter() - began)
+        finally:
+            for task in listeners:
+                task.cancel()
+            ended = await asyncio.gather(*listeners, return_exceptions=True)
+        if broken := [error for error in ended if not isinstance(error, asyncio.CancelledError)]:
+            raise RankstreamError(f"{len(broken)} listeners broke: {broken[0]}")
+    return [
+        Figure(
+            name=f"{LISTENING} listeners, memory (RSS)", value=after / MIB, unit="MiB", note="the gateway's process"
+        ),
+        Figure(
+            name=f"{LISTENING} listeners, growth",
+            value=(after - before) / MIB,
+            unit="MiB",
+            promise=Promise(bound=5),
+            note=f"over {STEADY:.0f} s",
+        ),
+        Figure(name=f"{LISTENING} listeners, streams", value=rate, unit="1/s", note=f"each {BETWEEN:g} s or longer"),
+    ]
+
+
+def _memory(pid: int) -> int:
+    return sum(usage.rss for usage in processes.family(pid))
+
+
+@asynccontextmanager
+async def _gateway(found: Settings) -> AsyncIterator[tuple[aiohttp.ClientSession, int]]:
+    """Run a gateway in a process of its own; yield a session with a key, and its process."""
+    async with keys.store(found) as kept:
+        key = await keys.create(kept, tenant=corpus.TENANT)
+    address = f"127.0.0.1:{free_port()}"
+    given = {names.KAFKA: found.kafka, names.POSTGRES: found.postgres, names.DATA_DIR: str(found.data_dir / "gateway")}
+    child = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "streams.cli.main", "run", "gateway"),
+        env={
+            **os.environ,
+            **{name: value or "" for name, value in given.items()},
+            names.HTTP: address,
+            names.HTTP_RATE: "0",
+        },
+    )
+    try:
+        limits = aiohttp.TCPConnector(limit=0)
+        headers = {"Authorization": f"Bearer {key}"}
+        async with aiohttp.ClientSession(f"http://{address}", headers=headers, connector=limits) as session:
+            await _up(session)
+            yield session, child.pid
+    finally:
+        if child.returncode is None:
+            child.terminate()
+        await child.wait()
+
+
+async def _up(session: aiohttp.ClientSession) -> None:
+    for _ in range(300):
+        try:
+            async with session.get("/readyz") as response:
+                if response.status == 200:
+                    return
+        except aiohttp.ClientError:
+            pass
+        await asyncio.sleep(0.1)
+    raise RankstreamError("the gateway did not start")
+
+
+@asynccontextmanager
+async def _answering(kafka: str) -> AsyncIterator[None]:
+    """Answer every question with two revisions, a while apart."""
+    producer = AIOKafkaProducer(bootstrap_servers=kafka)
+    tasks: set[asyncio.Task[None]] = set()
+
+    async def answer(record: Any) -> None:
+        request = codec.decode(record.value, QueryRequest)
+        address = wire.reply_address(dict(record.headers))
+        assert address is not None
+        for revision in (1, 2):
+            reply = QueryReply(
+                query_id=request.query_id,
+                profile=request.profile,
+                milliseconds=Milliseconds(total=1.0),
+                revision=revision,
+                final=revision == 2,
+            )
+            headers = list(wire.reply_headers(address).items())
+            await producer.send(address.topic, codec.encode(reply), partition=address.partition, headers=headers)
+            await asyncio.sleep(BETWEEN)
+
+    def take(record: Any) -> None:
+        task = asyncio.create_task(answer(record))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+
+    tail = Tail(kafka, QUERIES, take)
+    await producer.start()
+    try:
+        for left in reversed(range(5)):
+            try:
+                await tail.start()
+                break
+            except ConfigurationError:  # partitions that were made just now may have no leader yet
+                if not left:
+                    raise
+        yield
+    finally:
+        await tail.stop()
+        for task in tasks:
+            task.cancel()
+        await producer.stop()
