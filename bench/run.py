@@ -16,6 +16,7 @@ BENCHES = (
     "ingest",
     "freshness",
     "lanes",
+    "scale",
     "hop",
     "start",
     "memory",

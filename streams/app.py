@@ -45,7 +45,9 @@ class Worker:
         self._app = _app(processor, settings)
         runner = Runner(processor, deps, self._produce)
         self._dispatcher = Dispatcher(runner, stop=self._fail)
-        self._watchdog = Watchdog(runner, lambda: self._app.consumer, self._fail)
+        self._watchdog = Watchdog(
+            runner, lambda: self._app.consumer, self._fail, handed_over=lambda: self._dispatcher.acks.in_flight
+        )
         self._app.transport.Consumer = self._keeping_book(QuickConsumer if settings.fast_fetch else Consumer)
         topic = self._app.topic(processor.source.name, value_serializer="raw", key_serializer="raw")
         self._app.agent(topic, name=processor.group, concurrency=1)(self._consume)

@@ -59,7 +59,7 @@ class Processor:
     sinks: tuple[Topic, ...]
     handle: Handler
     reads: Callable[[Record, Topic], Message] = wire.read
-    failed: Callable[[Failure, Any], Sequence[Outgoing]] | None = None
+    failed: Callable[[Failure, Any], Sequence[Outgoing] | Awaitable[Sequence[Outgoing]]] | None = None
     hold: Hold | None = None  # none: all outputs are sent at any time
     on_failure: OnFailure = OnFailure.DEAD_LETTER
     ack: Ack = Ack.AFTER_OUTPUT

@@ -173,7 +173,8 @@ class Runner:
         outputs: Sequence[Outgoing] = ()
         if processor.failed is not None:
             try:
-                outputs = processor.failed(failure, self._deps)
+                said = processor.failed(failure, self._deps)
+                outputs = await said if isinstance(said, Awaitable) else said
             except Exception:
                 log.exception("%s: could not say what failed", processor.name)
         answered = processor.on_failure is OnFailure.ANSWER and await self._answered(outputs, failure.record)

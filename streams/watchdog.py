@@ -41,11 +41,19 @@ class Since:
 class Watchdog:
     """Looks at a worker every few seconds, and stops it when only a restart can help."""
 
-    def __init__(self, runner: Runner, consumer: Callable[[], Any], stop: Callable[[BaseException], None]) -> None:
+    def __init__(
+        self,
+        runner: Runner,
+        consumer: Callable[[], Any],
+        stop: Callable[[BaseException], None],
+        *,
+        handed_over: Callable[[], int],
+    ) -> None:
         self._runner = runner
+        self._handed_over = handed_over  # how many records the client library gave that are not acknowledged
         self._consumer = consumer  # Faust's; asked for late, since it is made when the worker starts
         self._stop = stop
-        self._moving, self._leaderless, self._unread = Since(), Since(), Since()
+        self._moving, self._leaderless, self._unread, self._unbegun = Since(), Since(), Since(), Since()
         self._positions: Mapping[Any, int] = {}
         self.joined = False
         self.stopping = False
@@ -62,6 +70,7 @@ class Watchdog:
             moving=self._moving.seconds,
             leaderless=self._leaderless.seconds,
             unread=self._unread.seconds,
+            unbegun=self._unbegun.seconds,
             oldest=self._runner.oldest(waiting=False),
             waiting=self._runner.oldest(waiting=True),
             in_flight=self._runner.in_work,
@@ -79,6 +88,8 @@ class Watchdog:
         consumer = self._consumer()
         self._moving.note(self.joined and not consumer.flow_active)
         self._leaderless.note(consumer.leaderless)
+        # Between the client library and the handler there is Faust, which may keep what it was given.
+        self._unbegun.note(bool(consumer.flow_active and not self._runner.in_work and self._handed_over()))
         if not consumer.flow_active or self._runner.in_work:
             self._unread.note(False)
             return

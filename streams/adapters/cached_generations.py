@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from streams.domain.generation import Generation
 from streams.errors import StoreUnavailable
@@ -34,9 +34,12 @@ class ExactGenerations:
 class CachedGenerations:
     """The Generations port over another one; a promotion is seen within `seconds`."""
 
-    def __init__(self, inner: Generations, *, seconds: float = 1.0) -> None:
+    def __init__(
+        self, inner: Generations, *, seconds: float = 1.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._inner = inner
         self._seconds = seconds
+        self._clock = clock
         self._known: Sequence[Generation] = ()
         self._until = 0.0
         self._asking = asyncio.Lock()
@@ -48,11 +51,11 @@ class CachedGenerations:
     async def active(self) -> Sequence[Generation]:
         """Return the active generations, read in one statement, so that exactly one of them is live."""
         async with self._asking:  # one asks, the others take its answer
-            if not self._known or time.monotonic() >= self._until:
+            if not self._known or self._clock() >= self._until:
                 try:
                     self._known = await self._inner.active()
                 except StoreUnavailable:
                     if not self._known:
                         raise
-                self._until = time.monotonic() + self._seconds
+                self._until = self._clock() + self._seconds
             return self._known

@@ -163,6 +163,10 @@ class MemoryGenerations:
         self._others = [each for each in self._others if each.id != name] + [replace(live, state="kept")]
         self._live = replace(found, state="live")
 
+    def drop(self, name: str) -> None:
+        """Forget a generation that is not live."""
+        self._others = [each for each in self._others if each.id != name]
+
     async def find(self) -> Generation | None:
         """Return the live generation, if there is one."""
         return self._live

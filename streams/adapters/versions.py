@@ -36,7 +36,9 @@ class PostgresVersions:
         named = key_of(change.key, candidate.generation)
         async with postgres.transaction(self._pool, "accept a version") as connection:
             await connection.execute(sql("document_insert"), named)
-            document = await _one(connection, "document_lock", named)
+            document = await _first(connection, "document_lock", named)
+            if document is None:  # the generation was dropped: what comes now is late for all of it
+                return Admission(verdict=Verdict.STALE)
             verdict = versions_rules.judge(candidate, document["accepted_version"], document["accepted_hash"])
             if verdict in (Verdict.STALE, Verdict.CONFLICT):
                 return Admission(verdict=verdict, accepted_version=document["accepted_version"])

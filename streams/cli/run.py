@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from streams import settings
-from streams.cli import console, ending, logs
+from streams.cli import console, logs
+from streams.cli.ending import Ending
 from streams.errors import ConfigurationError, RankstreamError
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ async def _run(found: settings.Settings, names: tuple[str, ...]) -> int:
     from topics import admin  # noqa: PLC0415
 
     profiles.load(found.profiles)  # a wrong one is told before any server is asked
-    ended = asyncio.Event()
+    ended, ending = asyncio.Event(), Ending()
     loop = asyncio.get_running_loop()
 
     def end(*_: object) -> None:

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import click
 
 from streams import settings
-from streams.cli import console, ending
+from streams.cli import console
+from streams.cli.ending import Ending
 from streams.errors import ConfigurationError, RankstreamError
 from streams.settings import Settings
 
@@ -66,13 +67,23 @@ class Up:
         self._gateway: Gateway | None = None
         self._url = ""  # of the gateway
         self._stopping = False
+        self._ending = Ending()
 
     async def run(self) -> int:
         """Return the exit code; raise what kept it from starting, or from going on."""
         main = asyncio.current_task()
         assert main is not None
+        loop = asyncio.get_running_loop()
+
+        def end(*_: object) -> None:
+            # The interpreter calls this between two instructions, also when the event loop is what hangs.
+            self._ending.within(HARD_STOP)
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, self._leave)  # the second time is at once
+            loop.call_soon_threadsafe(self._signal, main)
+
         for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, self._signal, main)
+            signal.signal(number, end)
         try:
             return await self._run()
         except asyncio.CancelledError:
@@ -87,11 +98,6 @@ class Up:
 
     def _signal(self, main: asyncio.Task[object]) -> None:
         self._stopping = True
-        ending.within(HARD_STOP)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            # The second time is at once, also when the loop is busy.
-            asyncio.get_running_loop().remove_signal_handler(number)
-            signal.signal(number, self._leave)
         main.cancel()
 
     def _leave(self, *_: object) -> None:

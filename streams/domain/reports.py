@@ -29,6 +29,10 @@ def reports(expected: Expected, results: Mapping[Leg, LegResult]) -> dict[str, L
     return ran
 
 
+# Told where the index changed under a search and there was no time to search again.
+OVERTAKEN = "index: documents changed while they were searched for; what changed may be missing"
+
+
 def reasons(legs: Mapping[str, LegReport]) -> tuple[str, ...]:
     """Return why the answer is degraded, a reason a leg that broke or that another model had to stand in for.
 

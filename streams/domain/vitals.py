@@ -21,6 +21,7 @@ class Vitals:
     moving: float | None = None  # since its partitions were taken, and it was given none yet
     leaderless: float | None = None  # since the group has no coordinator
     unread: float | None = None  # since there is something to read, nothing comes and nothing is in flight
+    unbegun: float | None = None  # since records were handed over, and none is in work
     oldest: float | None = None  # the age of the oldest record in flight that waits for no store or model
     waiting: float | None = None  # the age of the oldest record that waits for a store or a model
     in_flight: int = 0
@@ -38,6 +39,8 @@ def stuck(vitals: Vitals) -> tuple[str, ...]:
         found.append(f"no group coordinator for {vitals.leaderless:.0f} s")
     if _over(vitals.unread, NO_PROGRESS):
         found.append(f"there are records to read, and none came for {vitals.unread:.0f} s")
+    if _over(vitals.unbegun, NO_PROGRESS):
+        found.append(f"records were handed over, and none is in work for {vitals.unbegun:.0f} s")
     if _over(vitals.oldest, ATTEMPTS * vitals.time_limit):
         found.append(f"a record is in work for {vitals.oldest:.0f} s")
     return tuple(found)

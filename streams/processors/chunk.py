@@ -1,8 +1,9 @@
 """chunk: judges an arriving version, cuts it into chunks and writes the log of accepted versions.
 
 It works on two lanes. What comes on the live one goes on there, unless its tenant has used up its quota: then the
-record moves to the bulk lane as it is. The version guard makes the order of the lanes harmless: whichever comes later,
-the higher version wins.
+record moves to the bulk lane as it is. Parts of other generations than the live one always travel on the bulk lane: no
+model of theirs that is away or slow holds up an edit. The version guard makes the order of the lanes harmless:
+whichever comes later, the higher version wins.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ async def _judged(change: DocumentChange, deps: Deps, lane: Topic) -> Sequence[O
                 field="version",
             )
     for generation in others:
-        sent += (await into(generation, document, deps.versions, to=lane))[1]
+        sent += (await into(generation, document, deps.versions, to=catalogue.CHUNKS_BULK))[1]
     return [Outgoing(topic=catalogue.DOCUMENTS, key=key, message=document), *sent]
 
 
@@ -145,13 +146,10 @@ async def into(
 
 
 def _tokens(output: Outgoing) -> int:
-    """Return about how many tokens a message has for the embedder."""
-    batch = output.message
-    return (
-        sum(token_limit.estimate(each.text) for each in batch.chunks if each.embed)
-        if isinstance(batch, ChunkBatch)
-        else 0
-    )
+    """Return about how many tokens a message has for the embedder of the live lane."""
+    if output.topic is not catalogue.CHUNKS or not isinstance(output.message, ChunkBatch):
+        return 0
+    return sum(token_limit.estimate(each.text) for each in output.message.chunks if each.embed)
 
 
 def _key(change: DocumentChange) -> bytes:
@@ -241,6 +239,7 @@ CHUNK = Processor(
     sinks=(
         catalogue.DOCUMENTS,
         catalogue.CHUNKS,
+        catalogue.CHUNKS_BULK,
         catalogue.RECEIPTS,
         catalogue.DOCUMENT_STATUS,
         catalogue.DOCUMENT_CHANGES_BULK,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from schemas.chunks import Chunk, ChunkBatch, ChunkVectors, SparseVector, VectorBatch
 from streams.domain import bm25, normalise
 from streams.domain.generation import Generation
-from streams.errors import Invalid, RankstreamError
+from streams.errors import ConfigurationError, Invalid, RankstreamError
 from streams.ports import Contexts, Embedder, LexicalModel, Vector, Vectors
 from streams.processor import Processor
 from streams.processors import contexts, parts
@@ -33,17 +33,25 @@ class Deps:
     asker: Asker | None = None  # who says in which context a chunk stands; none: chunks are embedded as they are
     contexts: Contexts | None = None  # where what is said is kept for the reranker; none: it is not
     reuse: Reuse | None = None  # finds the vectors that other generations have; none: everything is embedded
-    # What is needed for a part of another generation, by its id; it returns none for one that was dropped.
+    # What is needed for a part of a generation, by its id; it returns none for one that was dropped. None: this is it.
     other: Callable[[str], Awaitable[Deps | None]] | None = None
 
 
 async def handle(batch: ChunkBatch, deps: Deps) -> Sequence[Outgoing]:
     """Embed what must be; a part of which everything is unchanged goes on without vectors, for its receipt."""
-    if deps.other is not None and batch.generation != deps.generation.id:
-        found = await deps.other(batch.generation)
-        if found is None:
-            return ()  # nobody waits for it any more
-        deps = found
+    found = deps if deps.other is None else await deps.other(batch.generation)
+    if found is None:
+        return ()  # the generation was dropped: nobody waits for it any more
+    try:
+        return await _embedded(batch, found)
+    except ConfigurationError as error:
+        if found.generation.state == "live":
+            raise
+        # A wrong setting of a generation that is built, a key for one, must not stop the work for the live one.
+        raise Invalid(f"generation {batch.generation}: {error}", field="model") from error
+
+
+async def _embedded(batch: ChunkBatch, deps: Deps) -> Sequence[Outgoing]:
     chunks = [chunk for chunk in batch.chunks if chunk.embed]
     _check((deps.embedder, *deps.also), deps.generation)
     # A short page's only section often reads like the page itself: equal texts are embedded once.

@@ -136,9 +136,8 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
             # What was asked for became searchable while the legs searched: they may have missed it.
             caught_up = bool(expected.min_version) and behind == 0 and expected.behind != 0
             live = await deps.passages.resolve(scope.of(query), wanted, query.terms) if wanted else {}
-            if _may_repeat(expected, joined, deps) and (
-                caught_up or await _overtaken(expected, results, frozenset(live), deps)
-            ):
+            overtaken = await _overtaken(expected, results, frozenset(live), deps)
+            if (caught_up or overtaken) and _may_repeat(expected, joined, deps):
                 return _again(expected, behind, deps)
             pinned = await deps.pinned.pinned(scope.of(query), MOST_PINNED) if profile.pinned and query.agent else ()
             lag = (expected.behind or 1) if caught_up else behind
@@ -169,7 +168,7 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
     now = deps.clock()
     if skipped := _not_reranked(ranked, profile, left=query.deadline - now, reranker=deps.reranker):
         legs[reranking.RERANK] = skipped
-    reasons = (*expected.reasons, *reports.reasons(legs))
+    reasons = (*expected.reasons, *reports.reasons(legs), *([reports.OVERTAKEN] if overtaken else ()))
     if unread and (dense := legs.get("dense")) is not None and dense.status == "ok" and dense.reason is None:
         # Told after the reasons: nothing is broken.
         said = f"{model} does not read {query.language}: its scores do not count"

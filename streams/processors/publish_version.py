@@ -75,10 +75,12 @@ def _superseded(by: DocumentStatus, version: int) -> DocumentStatus:
     return msgspec.structs.replace(by, version=version, status="failed", chunks=0, reason=reason)
 
 
-def failed(failure: Failure, _: Deps) -> Sequence[Outgoing]:
-    """Tell the source that its version will not be published."""
+async def failed(failure: Failure, deps: Deps) -> Sequence[Outgoing]:
+    """Tell the source that its version will not be published, if the live generation waits for it."""
     receipt = failure.message
     if not isinstance(receipt, Receipt):
+        return ()
+    if deps.generations is not None and (await deps.generations.live()).id != receipt.generation:
         return ()
     reason = f"{failure.error_class}: {failure.error}"
     status = DocumentStatus.failed(receipt.key, receipt.version, receipt.generation, reason)

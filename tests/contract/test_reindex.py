@@ -11,7 +11,9 @@ import pytest
 from streams.adapters import postgres
 from streams.adapters.postgres_generations import PostgresGenerations
 from streams.adapters.postgres_reindex import SWEPT, PostgresReindex, Progress
+from streams.adapters.versions import PostgresVersions
 from streams.domain.generation import Generation
+from streams.domain.versions import Verdict
 from streams.errors import ConfigurationError
 from tests.contract.building import candidate, change, deletion, receipt
 from tests.contract.stores import Stores
@@ -47,6 +49,16 @@ async def test_a_generation_goes_its_way_and_its_id_is_not_forgotten(
     await table.forget("g2")
     assert await ids(pool) == [("g1", "live")]
     assert [(each.id, each.state) for each in await table.known()] == [("g1", "live"), ("g2", "dropped")]
+
+
+async def test_a_version_that_comes_after_the_drop_leaves_nothing(
+    pool: postgres.Pool, table: PostgresReindex, live: Generation
+) -> None:
+    await table.start(dataclasses.replace(live, id="g2"))
+    await table.forget("g2")
+    given = dataclasses.replace(candidate(change(1, "late")), generation="g2")
+    assert (await PostgresVersions(pool=pool).accept(given)).verdict is Verdict.STALE
+    assert await table.sweep("g2") == (0, 0)
 
 
 async def test_what_cannot_be_is_refused_in_words(table: PostgresReindex, live: Generation) -> None:

@@ -159,7 +159,7 @@ def one_answer(of: Evidence) -> list[str]:
 
 def _must_be_found(question: Asked, outcome: Outcome, of: Evidence) -> bool:
     """Tell whether a document was live all the time while it was searched for, with all legs working."""
-    if any(_touches(fault, question, outcome) for fault in of.faults):
+    if _overtaken(outcome) or any(_touches(fault, question, outcome) for fault in of.faults):
         return False
     # A search that a flip overtook is made again where there is time; the second flip may come too late for that.
     until = outcome.at + RECEIPT
@@ -176,6 +176,11 @@ def _must_be_found(question: Asked, outcome: Outcome, of: Evidence) -> bool:
     )
 
 
+def _overtaken(outcome: Outcome) -> bool:
+    """Tell whether an answer says that documents changed while they were searched for, and may be missing."""
+    return any(reason.startswith("index: ") for reason in outcome.reasons)
+
+
 def degraded_if_faulted(of: Evidence) -> list[str]:
     """I4: a leg is flagged if and only if it was faulted."""
     wrong = []
@@ -185,8 +190,12 @@ def degraded_if_faulted(of: Evidence) -> list[str]:
         if question is None or outcome.error is not None:
             continue
         flagged = {leg for leg, status in outcome.legs.items() if status in ("timeout", "error")}
-        if outcome.degraded != bool(flagged):
+        if outcome.degraded != bool(flagged or _overtaken(outcome)):
             wrong.append(f"{outcome.id}: degraded is {outcome.degraded}, but {sorted(flagged)} did not answer")
+        if _overtaken(outcome) and not any(
+            question.at - RECEIPT <= each.at <= outcome.at + RECEIPT for each in of.receipts
+        ):
+            wrong.append(f"{outcome.id}: says that documents changed, and none did")
         if unexplained := _unexplained(of, question, outcome):
             if outcome.crowded:
                 unexplained = {leg for leg in unexplained if outcome.legs[leg] != "timeout"}
@@ -266,7 +275,7 @@ def exits_as_expected(of: Evidence) -> list[str]:
 
 def the_fault_bit(of: Evidence) -> list[str]:
     """A fault that met nothing in flight proves nothing."""
-    if not of.faults:
+    if not of.faults and not of.faultless:
         return ["no fault was made"]
     return [f"{fault.what}: nothing was in flight" for fault in of.faults if fault.in_flight == 0]
 

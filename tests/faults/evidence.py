@@ -147,6 +147,7 @@ class Evidence:
     texts: frozenset[str] = frozenset()  # chunk ids in Postgres
     points: frozenset[str] = frozenset()  # chunk ids in Qdrant
     letters: tuple[Letter, ...] = ()
+    faultless: bool = False  # no fault was to be made
     redelivers: bool = False  # a fault made records come again: what was not yet acknowledged is repeated
     planted: int = 0  # unreadable records that were sent, each of which gives one dead letter
     asked: tuple[Asked, ...] = ()

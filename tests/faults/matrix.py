@@ -23,9 +23,11 @@ class Scenario:
     redelivers: bool = False  # records that were not yet acknowledged come again
     warm_up: float = 3.0  # seconds of load before it
     seconds: float = 240.0  # at most
+    faultless: bool = False  # it makes no fault, for comparison
 
 
 ALL: tuple[Scenario, ...] = (
+    Scenario(number=0, title="nothing breaks", run=operating.nothing, faultless=True),
     Scenario(
         number=1,
         title="kill -9 each in turn, then all at once",

@@ -1,4 +1,4 @@
-"""Scenarios of operation: 2 rolling restart, 5 broker away, 13 overload, 14 hanging handlers, 15 a soak of all."""
+"""Scenarios of operation: 0 nothing, 2 rolling restart, 5 broker away, 13 overload, 14 hanging handlers, 15 soak."""
 
 from __future__ import annotations
 
@@ -45,6 +45,11 @@ def event(change: DocumentChange) -> tuple[bytes, list[tuple[str, bytes]]]:
     headers = {"ce_specversion": "1.0", "ce_type": "dev.rankstream.document.upsert", "ce_source": "faults"}
     headers |= {"ce_id": f"{change.doc_id}-{change.version}", "content-type": "application/json"}
     return codec.encode(change), [(name, value.encode()) for name, value in headers.items()]
+
+
+async def nothing(_: System, __: random.Random, cut: bool) -> None:
+    """0: the load alone; what it takes here is what faults are compared with."""
+    await asyncio.sleep(10.0 if cut else 30.0)
 
 
 async def rolling(system: System, rng: random.Random, cut: bool) -> None:

@@ -8,24 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tests.faults.checker import INVARIANTS, Verdict
+from tests.faults.matrix import ALL
 
-TITLES = {
-    1: "kill -9 each in turn, then all at once",
-    2: "rolling restart, old and new messages",
-    3: "rebalance storm",
-    4: "SIGSTOP two sessions, SIGCONT",
-    5: "broker down 10 s",
-    6: "stores: reset, black hole, FLUSHALL",
-    7: "one leg 5 s slow, then 300 ms",
-    8: "poison of every class",
-    9: "malformed inputs by the thousand",
-    10: "duplicated and shuffled events",
-    11: "duplicate queries, a dead reply client",
-    12: "produce failure, broker SIGSTOP 20 s",
-    13: "5 × overload",
-    14: "a handler that never returns, SIGTERM",
-    15: "seeded soak of all",
-}
 ABOUT = (
     "Real: Apache Kafka, Postgres, Valkey, and every processor in a process that is signalled by its pid; some share "
     "one, so that a kill takes both.",
@@ -105,13 +89,13 @@ def written(
         f"| # | scenario | {' | '.join(invariants)} |",
         f"|---|---|{'---|' * len(invariants)}",
     ]
-    for number, title in TITLES.items():
-        row = by_number.get(number)
+    for scenario in ALL:
+        row = by_number.get(scenario.number)
         if row is None:
             cells = [LEFT_OUT, *[""] * (len(invariants) - 1)]
         else:
             cells = [str(len(found)) if (found := row.verdict.complaints[name]) else "✓" for name in invariants]
-        out.append(f"| {number} | {title} | {' | '.join(cells)} |")
+        out.append(f"| {scenario.number} | {scenario.title} | {' | '.join(cells)} |")
     names = list(rows[0].verdict.figures) if rows else []
     out += ["", f"| # | {' | '.join(names)} | faults | seconds |", f"|---|{'---|' * (len(names) + 2)}"]
     for row in rows:

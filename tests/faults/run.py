@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 import traceback
+from dataclasses import replace
 from pathlib import Path
 
 from tests.faults import report
@@ -120,7 +121,7 @@ async def one(system: System, scenario: Scenario, rates: tuple[float, float], se
     evidence = await system.evidence(
         barriers=barriers, takeover_bound=scenario.takeover_bound, redelivers=scenario.redelivers
     )
-    verdict = check(evidence)
+    verdict = check(replace(evidence, faultless=scenario.faultless))
     return Row(
         number=scenario.number,
         title=scenario.title,

@@ -114,8 +114,9 @@ async def test_a_model_change_from_its_start_to_the_drop_of_what_was(here: Insta
             code, said = await here.command("reindex", "promote", "--wait")
             assert (code, said.startswith(f"{new} is live; {old} is kept")) == (0, True), said
             await asyncio.sleep(0.5)
-        assert [each.error for each in asked if each.error] == []
-        complete = [each for each in asked if not each.degraded]
+        # On a crowded machine a question may be refused as `overloaded`, and nothing worse.
+        assert {each.error.error_class for each in asked if each.error} <= {"overloaded"}
+        complete = [each for each in asked if not each.degraded and not each.error]
         assert {each.generation for each in asked} == {each.generation for each in complete} == {old, new}
         assert all("flint" in text_of(each, 5) for each in complete)
         models = {(each.generation, each.models.embedder) for each in asked if each.models.embedder}

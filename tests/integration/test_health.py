@@ -129,6 +129,27 @@ async def test_a_consumer_that_fell_silent_stops_its_worker(
         await worker.stop()
 
 
+async def test_records_that_were_handed_over_and_never_reach_their_handler_stop_the_worker(
+    kafka: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watchdog, "INTERVAL", 0.2)
+    monkeypatch.setattr("streams.domain.vitals.NO_PROGRESS", 1.0)
+    subject = Subject(kafka, tmp_path)
+    await create(kafka, subject.source, f"{subject.source}.dlq")
+    worker = subject.start()
+    held = asyncio.Event()
+    worker._dispatcher.submit = lambda *_: held.wait()  # as a stream that stopped between the two
+    await worker.start()
+    try:
+        await asyncio.wait_for(worker.assigned.wait(), 40)
+        await subject.send()
+        error = await asyncio.wait_for(worker.failed, 20)
+        assert "none is in work" in str(error)
+    finally:
+        held.set()
+        await worker.stop()
+
+
 async def _silent(*_: Any, timeout: float = 1.0, **__: Any) -> tuple[int, dict[Any, Any]]:
     await asyncio.sleep(timeout)
     return 0, {}

@@ -21,6 +21,7 @@ def test_a_worker_at_work_is_alive_and_ready() -> None:
         ("moving", REBALANCE, "rebalancing"),
         ("leaderless", COORDINATOR, "no group coordinator"),
         ("unread", NO_PROGRESS, "none came"),
+        ("unbegun", NO_PROGRESS, "none is in work"),
         ("oldest", 6 * 60.0, "in work"),
     ],
 )

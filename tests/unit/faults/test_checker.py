@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from streams.domain.reports import OVERTAKEN
 from tests.faults.checker import INVARIANTS, check
 from tests.faults.evidence import (
     Applied,
@@ -132,6 +133,10 @@ BREACHES = {
     ),
     "the wrong leg flagged": ("I4", during(degraded=True, legs=LEGS | {"fulltext": "error"})),
     "a broken leg that is not told": ("I4", during(degraded=False, legs=LEGS | {"dense": "error"})),
+    "a change is blamed that there was none of": (
+        "I4",
+        replace(GOOD, outcomes=(replace(ANSWER, degraded=True, reasons=(OVERTAKEN,)),)),
+    ),
     "degraded without a reason": ("I4", replace(GOOD, outcomes=(replace(ANSWER, degraded=True),))),
     "a leg that must be flagged": (
         "I4",
@@ -222,6 +227,11 @@ HARMLESS = {
         GOOD,
         receipts=(*GOOD.receipts, replace(GOOD.receipts[2], at=30.2)),
         outcomes=(replace(ANSWER, passages=(), crowded=True),),
+    ),
+    "a page that is missing where the answer says that one may be": replace(
+        GOOD,
+        receipts=(*GOOD.receipts, replace(GOOD.receipts[2], doc="other", at=30.2)),
+        outcomes=(replace(ANSWER, passages=(), degraded=True, reasons=(OVERTAKEN,)),),
     ),
     "a page that is being deleted": replace(
         GOOD,

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from schemas.queries import Expected, MinVersion
+from streams.domain import reports
 from streams.processors import fuse
 from tests.unit.domain.questions import passage, prepared, result
 from tests.unit.processors.fusing import answer, deps, question
@@ -99,8 +100,9 @@ async def test_it_is_made_again_for_each_flip_up_to_a_limit_and_not_close_to_the
         outputs = await asyncio.gather(*(fuse.handle(each, state) for each in (asked, *of)))
         asked = next(each.message for output in outputs for each in output if isinstance(each.message, Expected))
         assert (asked.searches, asked.query.ticket) == (number + 1, f"{ticket}-again")
-    assert (await answer(deps(pending=()), question(searches=fuse.MOST_SEARCHES), *legs)).passages == ()
-    assert (await answer(deps(pending=()), question(seconds=0.4), *legs)).passages == ()
+    for late in (question(searches=fuse.MOST_SEARCHES), question(seconds=0.4)):
+        reply = await answer(deps(pending=()), late, *legs)
+        assert (reply.passages, reply.degraded, reply.reasons) == ((), True, (reports.OVERTAKEN,))
 
 
 async def test_chunks_of_a_version_that_is_not_live_yet_are_no_reason_to_search_again() -> None:

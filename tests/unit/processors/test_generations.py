@@ -17,10 +17,12 @@ from streams.adapters.memory import MemoryEmbedder, MemoryStores
 from streams.adapters.memory_lexical import MemoryLexicalModel
 from streams.domain.generation import Generation, Model
 from streams.domain.scope import Scope
-from streams.errors import Invalid
+from streams.errors import ConfigurationError, Invalid
 from streams.ports import Vectors
+from streams.processor import Failure
 from streams.processors import chunk, embed, index_text, index_vectors, publish_version, replay
 from streams.processors.reuse import Reuse
+from streams.wire import Record
 from topics import catalogue
 
 G2 = Generation(id="g2", model="memory-hash", dimension=64, average_length=10.0)
@@ -151,13 +153,13 @@ async def test_an_edit_and_a_deletion_reach_every_active_generation_and_the_log_
 
 
 @pytest.mark.parametrize(("handle", "lane"), [(chunk.handle, "chunks"), (chunk.handle_bulk, "chunks.bulk")])
-async def test_a_change_stays_on_its_lane_for_every_generation_and_a_replay_is_on_the_bulk_lane(
+async def test_a_change_stays_on_its_lane_for_the_live_generation_and_is_on_the_bulk_lane_for_others(
     ingest: Ingest, handle: Any, lane: str
 ) -> None:
     await ingest.put(change(1, doc_id="older"))
     await ingest.start()
     sent = await handle(change(1), ingest.chunk)
-    assert [(each.topic.name, each.message.generation) for each in sent[1:]] == [(lane, "g1"), (lane, "g2")]
+    assert [(each.topic.name, each.message.generation) for each in sent[1:]] == [(lane, "g1"), ("chunks.bulk", "g2")]
     (replayed,) = await replay.handle(ingest.log[0], ingest._replay)
     assert replayed.topic.name == "chunks.bulk"
 
@@ -316,6 +318,45 @@ async def test_a_version_that_ends_while_another_generation_is_promoted_is_told_
     assert {(each.generation, each.version, each.status) for each in ingest.statuses[len(told) :]} == {
         ("g2", 1, "searchable")
     }
+
+
+class Refused(Counted):
+    """A hosted model whose key is wrong."""
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        raise ConfigurationError("OTHER_KEY: 401")
+
+
+async def test_a_wrong_setting_of_a_model_ends_the_work_for_the_live_generation_alone(ingest: Ingest) -> None:
+    ingest.models["other"] = Refused("other")
+    await ingest.start(dataclasses.replace(G2, model="other"))
+    for_live, for_other = (each.message for each in (await chunk.handle(change(1), ingest.chunk))[1:])
+    assert await embed.handle(for_live, ingest.embed)
+    with pytest.raises(Invalid, match="generation g2: OTHER_KEY: 401"):
+        await embed.handle(for_other, ingest.embed)
+    await ingest.stores.generations.promote("g2")
+    with pytest.raises(ConfigurationError, match="401"):
+        await embed.handle(for_other, ingest.embed)
+
+
+async def test_what_was_live_when_the_process_started_is_not_embedded_once_it_was_dropped(ingest: Ingest) -> None:
+    (_, part, *_) = await chunk.handle(change(1), ingest.chunk)
+    await ingest.start()
+    await ingest.stores.generations.promote("g2")
+    ingest.stores.generations.drop("g1")
+    assert await embed.handle(part.message, ingest.embed) == ()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("of", "told"), [("g1", [("g1", "failed")]), ("g2", [])])
+async def test_a_version_that_cannot_be_published_is_told_of_the_live_generation_alone(
+    ingest: Ingest, of: str, told: list[tuple[str, str]]
+) -> None:
+    await ingest.start()
+    given = Receipt(tenant="acme", source="help", doc_id="refunds", version=1, generation=of, writer="text", part=0)
+    record = Record(topic="receipts", partition=0, offset=0, timestamp=0.0, key=b"", value=b"", headers={})
+    failure = Failure(record=record, message=given, error=ValueError("x"), error_class="bug", attempts=1)
+    said = await publish_version.failed(failure, ingest._publish)
+    assert [(each.message.generation, each.message.status) for each in said] == told  # type: ignore[attr-defined]
 
 
 async def test_a_failure_beside_the_live_generation_is_its_own_matter(ingest: Ingest) -> None:
