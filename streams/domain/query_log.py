@@ -73,5 +73,8 @@ def _filters(given: Filters) -> Filters:
 
 def _kept(text: str, longest: int) -> str:
     """Return a text masked, then cut: a secret that the cut went through would not be known for one any more."""
+    is_cut = len(text) > 2 * longest
+    if is_cut:  # masking reads all that it is given, and questions wait meanwhile where processors share a process
+        text = text[: 2 * longest].rsplit(None, 1)[0]
     text = masked(text)
-    return text if len(text) <= longest else f"{text[:longest]}…"
+    return f"{text[:longest]}…" if is_cut or len(text) > longest else text

@@ -108,8 +108,8 @@ class Client:
 
         Takes the keywords of `ask_stream`. What goes wrong is in the reply's `error`; with `raise_invalid`, a question
         that cannot be asked raises Invalid instead. A question that certainly was not sent (too many wait here, or no
-        broker was there to send it to) is tried again, `retries` times, with the same id and until the same deadline; one that
-        may have been sent is not.
+        broker was there to send it to) is tried again, `retries` times, with the same id and until the same deadline;
+        one that may have been sent is not.
         """
         last: QueryReply | None = None
         # One id and one deadline for all attempts: whatever comes back answers this question.

@@ -113,7 +113,7 @@ async def test_what_was_not_sent_is_asked_again_with_the_same_id(
 
 async def test_a_full_client_takes_a_question_once_another_is_answered(server: Server, broker: str) -> None:
     async with Client(bootstrap=broker, max_in_flight=1) as client:
-        replies = await asyncio.gather(*(client.ask(f"{n}", tenant=server.tenant) for n in range(2)))
+        replies = await asyncio.gather(*(client.ask(f"{n}", tenant=server.tenant, retries=6) for n in range(2)))
     assert [reply.error for reply in replies] == [None, None]
 
 
