@@ -275,6 +275,10 @@ class Client:
             if status is not None:
                 yield status
 
+    async def open_publishing(self) -> None:
+        """Open now what publishing and waiting for receipts need, which else happens when they are first used."""
+        await self._publisher.open()
+
     def deliver_many(
         self, changes: Changes, *, wait: bool = True, timeout: float = 60.0, bulk: bool = False
     ) -> AsyncIterator[Published]:

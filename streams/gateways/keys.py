@@ -61,20 +61,22 @@ class Keys:
         if not given.startswith(api_keys.PREFIX) and self._tokens is not None:
             return await self._tokens.principal(given)
         key_id = api_keys.id_of(given)
-        key = await self._find(key_id) if key_id else None
-        # One answer for all that is wrong with a key: which ids exist is nobody's business.
-        if key is None or not key.opens(given, datetime.now(UTC)):
+        found = await self._open(key_id, given) if key_id else None
+        # One answer for all that is wrong with a key, and after the same time: which ids exist is nobody's business.
+        if found is None:
             raise Unauthenticated("this key is wrong, was revoked or has expired")
-        return key.principal
+        return found.principal
 
-    async def _find(self, key_id: str) -> ApiKey | None:
-        known = await self._table(self._clock() - FRESH)
-        if key_id not in known:
+    async def _open(self, key_id: str, given: str) -> ApiKey | None:
+        asked = self._clock()
+        for since in (asked - FRESH, asked):
+            key = (await self._table(since)).get(key_id)
+            if key is not None and key.opens(given, datetime.now(UTC)):
+                return key
             # It may be new, and counts from the moment in which it was made. Who guesses waits, and costs no reading.
-            asked = self._clock()
-            await asyncio.sleep(max(0.0, self._read_at + AGAIN - asked))
-            known = await self._table(asked)
-        return known.get(key_id)
+            if since < asked:
+                await asyncio.sleep(max(0.0, self._read_at + AGAIN - self._clock()))
+        return None
 
     async def _table(self, since: float) -> Mapping[str, ApiKey]:
         """Return the table as it was at some moment after `since`."""

@@ -59,6 +59,10 @@ class Publisher:
         self._tailing = False
         self._lock = asyncio.Lock()
 
+    async def open(self) -> None:
+        """Open all that publishing needs; raise ConfigurationError."""
+        await self._open(0, wait=True)
+
     async def stop(self) -> None:
         """Deliver what was taken and close; stopping twice is fine."""
         await self._opened.aclose()

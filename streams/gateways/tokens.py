@@ -96,7 +96,11 @@ class JwtTokens:
                 session.get(place, allow_redirects=False) as got,
             ):
                 got.raise_for_status()
-                data = await got.content.read(LARGEST + 1)
+                data = bytearray()
+                async for piece in got.content.iter_chunked(65_536):
+                    data += piece
+                    if len(data) > LARGEST:
+                        raise ValueError("too long")
                 return json.loads(data)
         except (OSError, ValueError, TimeoutError, aiohttp.ClientError) as error:
             raise Transient(f"{JWT_KEYS}: the provider's keys cannot be had ({type(error).__name__})") from None

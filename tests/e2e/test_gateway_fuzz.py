@@ -37,8 +37,8 @@ async def test_made_up_requests_find_no_answer_that_breaks_its_description(pipel
             *("--header", f"Authorization: Bearer {key}", "--checks", ",".join(CHECKS)),
             *("--max-examples", str(EXAMPLES), "--seed", "7", "--phases", "examples,coverage,fuzzing"),
             *("--request-timeout", "20", "--generation-database", "none", "--no-color", "--max-failures", "5"),
-            env={**os.environ, "SCHEMATHESIS_HOOKS": "tests.e2e.fuzz_hooks"},
-            cwd=ROOT,
+            env={**os.environ, "SCHEMATHESIS_HOOKS": "tests.e2e.fuzz_hooks", "PYTHONPATH": str(ROOT)},
+            cwd=tmp_path,  # it leaves a folder behind
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
         )

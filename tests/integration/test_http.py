@@ -305,7 +305,9 @@ async def test_results_of_a_bulk_request_come_while_it_is_still_sent(server: Ser
     writer.close()
 
 
-async def test_a_long_bulk_request_is_taken_line_by_line_in_little_memory(server: Server, front: Front) -> None:
+async def test_a_long_bulk_request_is_taken_line_by_line_and_a_line_without_end_is_refused(
+    server: Server, front: Front
+) -> None:
     text = "x" * 20_000
 
     async def sent() -> AsyncIterator[bytes]:
@@ -314,14 +316,13 @@ async def test_a_long_bulk_request_is_taken_line_by_line_in_little_memory(server
         yield b"x" * (bodies.DOCUMENT + 1)
 
     async with front.http as http:
-        await http.post("/v1/documents", content=b'{"doc_id": "warm"}')
-        server.changes.clear()
         reply = await http.post("/v1/documents", content=sent())
     found = [json.loads(line) for line in reply.text.splitlines()]
     assert [each["line"] for each in found] == list(range(1, 402))
     assert found[-1]["problem"]["status"] == 413
     assert [each["problem"] for each in found[:-1] if each.get("status") != "published"][:2] == []
-    await until(lambda: len(server.changes) == 400, 20)
+    wanted = {f"d{number}" for number in range(400)}
+    await until(lambda: {change.doc_id for change in server.changes} == wanted, 20)
 
 
 async def test_more_lines_than_a_request_may_have_are_told_and_the_first_ones_stand(
