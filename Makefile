@@ -43,6 +43,16 @@ test-bge: .venv-bge/.ready ## tests of the extra bge (FlagEmbedding), in an envi
 lint: .venv/.ready ## style, types, generated files
 	@$(BIN)/ruff check --no-cache . && $(BIN)/ruff format --no-cache --check . && $(BIN)/mypy && $(BIN)/python -m schemas.generate --check && $(BIN)/python -m topics.asyncapi --check && $(BIN)/python -m deploy.generate --check
 
+.PHONY: audit
+audit: .venv/.ready ## all dependencies pinned, no secret in a tracked file
+	@$(BIN)/python -m deploy.audit
+
+# pip-audit asks PyPI about each pinned version. --strict: what PyPI says nothing about (a mirror has no advisories) fails.
+.PHONY: advisories
+advisories: ## known vulnerabilities of the pinned dependencies, as PyPI knows them (needs the network)
+	@test -x .venv-audit/bin/pip-audit || { $(PYTHON) -m venv .venv-audit && .venv-audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit==2.10.1; }
+	@.venv-audit/bin/pip-audit --strict --disable-pip --no-deps --requirement constraints.txt
+
 .PHONY: tools
 tools: .venv/.ready ## fetch what checks the compose and Kubernetes files (needs Go, Maven, Java 21); without it those tests are skipped
 	@$(BIN)/python -m deploy.tools
@@ -58,4 +68,4 @@ faults: .venv/.ready ## the fault matrix on real servers, about 25 minutes (CUT=
 
 .PHONY: clean
 clean: ## remove the environments and the data of the embedded servers
-	rm -rf .venv .venv-bge .rankstream .tools
+	rm -rf .venv .venv-bge .venv-audit .rankstream .tools

@@ -24,6 +24,7 @@ BENCHES = (
     "legs",
     "fuse",
     "rerank",
+    "telemetry",
     "gateway",
     "mcp",
 )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from deploy.kubernetes import CONTAINER
 from deploy.manifests import Manifest, text
+from streams import settings
 from streams.processor import Processor
 from streams.processors import rights
 from streams.processors.rights import Right
@@ -14,21 +16,16 @@ FOLDER = "k8s/components/strimzi"
 CLUSTER = "rankstream"
 API = "kafka.strimzi.io/v1"
 REPLICAS = 3
-USER = "rankstream-{}"  # of a processor, of `clients`, of the `gateway` and of the `operator`
+USER = "rankstream-{}"  # of a processor, of `clients`, of the `operator` and of the `scaler`
+SECRETS = "/etc/rankstream/kafka"  # where a user's password and the cluster's CA are mounted
 
 
 def files(topics: Sequence[Topic], processors: Sequence[Processor]) -> dict[str, bytes]:
     """Return the files of topics and users."""
-    granted: dict[str, Iterable[Right]] = {
-        **{processor.name: rights.of_processor(processor) for processor in processors},
-        "clients": rights.of_clients(),
-        "gateway": rights.of_gateway(),
-        "log-shipper": rights.of_log_shipper(),
-        "operator": rights.of_operator(),
-    }
     return {
         f"{FOLDER}/topics.yaml": text(map(_topic, topics)),
-        f"{FOLDER}/users.yaml": text(_user(name, each) for name, each in granted.items()),
+        f"{FOLDER}/logins.yaml": text(_logins(processors)),
+        f"{FOLDER}/users.yaml": text(_user(name, each) for name, each in rights.of_everyone().items()),
     }
 
 
@@ -51,6 +48,27 @@ def _user(name: str, granted: Iterable[Right]) -> Manifest:
             "authorization": {"type": "simple", "acls": [_acl(right) for right in granted]},
         },
     }
+
+
+def _logins(processors: Sequence[Processor]) -> Iterator[Manifest]:
+    """Return a patch for each Deployment, and for the job that prepares topics: its user, password and trust."""
+    for processor in processors:
+        yield _login("Deployment", "apps/v1", processor.name, USER.format(processor.name))
+    yield _login("Job", "batch/v1", "topics", USER.format("operator"))
+
+
+def _login(kind: str, api: str, name: str, user: str) -> Manifest:
+    mount = {"name": "kafka", "mountPath": SECRETS, "readOnly": True}
+    container = {
+        "name": CONTAINER,
+        "env": [{"name": settings.KAFKA_USERNAME, "value": user}],
+        "volumeMounts": [mount],
+    }
+    secrets = {user: "password", f"{CLUSTER}-cluster-ca-cert": "ca.crt"}
+    sources = [{"secret": {"name": secret, "items": [{"key": key, "path": key}]}} for secret, key in secrets.items()]
+    volume = {"name": "kafka", "projected": {"defaultMode": 0o440, "sources": sources}}
+    spec = {"containers": [container], "volumes": [volume]}
+    return {"apiVersion": api, "kind": kind, "metadata": {"name": name}, "spec": {"template": {"spec": spec}}}
 
 
 def _acl(right: Right) -> Manifest:

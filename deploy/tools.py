@@ -47,7 +47,8 @@ def compose() -> None:
 
 def keda() -> None:
     """Fetch the custom resources of KEDA."""
-    _copy(_module(*KEDA) / "config" / "crd" / "bases", "keda.sh_scaledobjects.yaml")
+    for kind in ("scaledobjects", "triggerauthentications"):
+        _copy(_module(*KEDA) / "config" / "crd" / "bases", f"keda.sh_{kind}.yaml")
 
 
 def prometheus() -> None:

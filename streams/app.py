@@ -7,23 +7,27 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from functools import partial
 from typing import Any
 
 import aiokafka
 import aiokafka.errors
 import faust
+import faust.auth
 from faust.exceptions import ProducerSendError
 from faust.types import EventT, StreamT
 
 from streams.consumer import Consumer, QuickConsumer
 from streams.dispatch import Dispatcher
 from streams.domain.vitals import Vitals
-from streams.errors import BrokerUnavailable, Undeliverable
+from streams.errors import BrokerUnavailable, CannotContinue, ConfigurationError, Undeliverable
 from streams.processor import Ack, Processor
 from streams.runner import Runner
 from streams.settings import KAFKA, Settings, need
+from streams.telemetry import signals, watching
 from streams.watchdog import Watchdog
 from streams.wire import RawOutgoing, Record
+from topics.connection import KafkaConnection, Password, client_settings, of
 from topics.topic import DEAD_LETTER_HEADERS, LARGEST_RECORD
 
 log = logging.getLogger(__name__)
@@ -48,6 +52,7 @@ class Worker:
         self._watchdog = Watchdog(
             runner, lambda: self._app.consumer, self._fail, handed_over=lambda: self._dispatcher.acks.in_flight
         )
+        self._unwatch = signals.watch(partial(watching.of_worker, runner, self._watchdog.vitals, deps))
         self._app.transport.Consumer = self._keeping_book(QuickConsumer if settings.fast_fetch else Consumer)
         topic = self._app.topic(processor.source.name, value_serializer="raw", key_serializer="raw")
         self._app.agent(topic, name=processor.group, concurrency=1)(self._consume)
@@ -67,13 +72,15 @@ class Worker:
         """Notice that Faust gave up by itself: nothing would be consumed any more."""
         await self._app.wait_until_stopped()
         if not self._stopping:
-            self._fail(self._app.crash_reason or RuntimeError(f"{self.processor.name}: the consumer stopped"))
+            crash = self._app.crash_reason or RuntimeError(f"{self.processor.name}: the consumer stopped")
+            self._fail(_explained(self.processor, crash))
 
     async def stop(self) -> None:
         """Take no more, finish what is in flight, commit, leave the group."""
         if self.processor.ack is Ack.ON_RECEIPT:
             await asyncio.sleep(LINGER)  # open joins still take what they wait for
         self._stopping = self._watchdog.stopping = True
+        self._unwatch()
         if self._watching is not None:
             self._watching.cancel()
         try:
@@ -115,9 +122,22 @@ class Worker:
             self.failed.set_result(error)
 
 
+def _explained(processor: Processor, crash: BaseException) -> BaseException:
+    """Return why Faust gave up; that a right was taken away in words that say what to do."""
+    what = {
+        aiokafka.errors.TopicAuthorizationFailedError: f"read topic {processor.source.name}",
+        aiokafka.errors.GroupAuthorizationFailedError: f"read in group {processor.group}",
+    }.get(type(crash))
+    if what is None:
+        return crash
+    return CannotContinue(f"{processor.name}: Kafka gives no right to {what}; `rankstream acls` prints what is needed")
+
+
 def _translated(outgoing: RawOutgoing, error: Exception) -> Exception:
     # Faust wraps what the client library raises before it sends.
     cause = error.__cause__ if isinstance(error, ProducerSendError) and error.__cause__ else error
+    if isinstance(cause, aiokafka.errors.TopicAuthorizationFailedError):
+        return ConfigurationError(f"Kafka gives no right to write to {outgoing.topic}; `rankstream acls` prints it")
     if isinstance(cause, aiokafka.errors.MessageSizeTooLargeError | aiokafka.errors.RecordTooLargeError):
         return Undeliverable(f"a record of {len(outgoing.value or b'')} bytes is too large for {outgoing.topic}")
     return BrokerUnavailable(f"{outgoing.topic}: {cause or type(cause).__name__}")
@@ -138,15 +158,33 @@ def _record(event: EventT[bytes]) -> Record:
     )
 
 
+def _credentials(kafka: KafkaConnection) -> faust.auth.Credentials | None:
+    """Return what Faust wants for the arguments that aiokafka's other clients are given."""
+    settings = client_settings(kafka)
+    tls = settings.get("ssl_context")
+    if isinstance(kafka.login, Password):
+        return faust.auth.SASLCredentials(
+            username=kafka.login.username,
+            password=kafka.login.password,
+            mechanism=kafka.login.mechanism,
+            ssl_context=tls,
+        )
+    if kafka.login is not None:
+        return faust.auth.OAuthCredentials(oauth_cb=settings["sasl_oauth_token_provider"], ssl_context=tls)
+    return faust.auth.SSLCredentials(tls) if tls is not None else None
+
+
 def _app(processor: Processor, settings: Settings) -> faust.App:
     folder = settings.data_dir / "faust" / processor.name
     folder.mkdir(parents=True, exist_ok=True)
+    kafka = of(need(settings.kafka, KAFKA))
     app = faust.App(
         processor.group,
         datadir=str(folder),
         # Without a prefix Faust reads variables such as WEB_PORT, which a Kubernetes service of that name sets.
         env_prefix="RANKSTREAM_FAUST",
-        broker=f"kafka://{need(settings.kafka, KAFKA).replace(',', ';')}",
+        broker=";".join(f"kafka://{server}" for server in kafka.servers),
+        broker_credentials=_credentials(kafka),
         store="memory://",
         key_serializer="raw",
         value_serializer="raw",

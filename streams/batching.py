@@ -14,6 +14,8 @@ import numpy as np
 
 from streams.errors import Invalid, RankstreamError, Transient
 from streams.ports import Vectors
+from streams.telemetry import signals
+from streams.telemetry.instruments import BATCH_SIZE, BATCH_WAIT
 
 Run = Callable[[Sequence[str]], Vectors]  # computes on the caller's thread
 Ask = Callable[[Sequence[str]], Awaitable[Vectors]]
@@ -76,6 +78,7 @@ class MicroBatcher:
         self,
         ask: Ask,
         *,
+        kind: str = "passages",
         size: int = 32,
         wait: float = 0.005,
         most_queued: int = 4_096,
@@ -86,6 +89,7 @@ class MicroBatcher:
         first: MicroBatcher | None = None,
     ) -> None:
         self._ask = ask
+        self._labels = {"kind": kind}  # of its texts, for telemetry
         self._size = size
         self._wait = wait  # seconds
         self._most_queued = most_queued  # texts
@@ -201,6 +205,7 @@ class MicroBatcher:
         for item in items:
             _count(self.counts.waits, int((began - item.since) * 1000))
             self.counts.queue_seconds += began - item.since
+        signals.record(BATCH_WAIT, began - items[0].since, self._labels)
         jobs = list(dict.fromkeys(item.job for item in items))
         try:
             vectors = await self._vectors(items)
@@ -238,6 +243,7 @@ class MicroBatcher:
         self.counts.batches += 1
         self.counts.texts += len(items)
         _count(self.counts.sizes, len(items))
+        signals.record(BATCH_SIZE, len(items), self._labels)
         return vectors
 
     async def close(self) -> None:

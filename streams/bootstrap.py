@@ -52,6 +52,7 @@ from streams.processors import (
 from streams.processors.answer_cache import AnswerFinder, AnswerKeeper
 from streams.processors.asking import Asker
 from streams.settings import Settings, need
+from streams.telemetry import signals, watching
 
 log = logging.getLogger(__name__)
 
@@ -74,6 +75,7 @@ class Resources:
         self._closers: list[Callable[[], Awaitable[None]]] = []
         self._loading = asyncio.Lock()  # questions may ask for one model at the same time
         self._loader: asyncio.Task[None] | None = None
+        self._unwatch = signals.watch(partial(watching.of_models, self._opened))
 
     async def deps(self, processor: Processor) -> Any:
         """Return what a processor needs."""
@@ -81,6 +83,7 @@ class Resources:
 
     async def close(self) -> None:
         """Close what was opened, last first."""
+        self._unwatch()
         for loading in (*self._loads.values(), *filter(None, [self._loader])):
             loading.cancel()
         self._loads.clear()
@@ -109,7 +112,9 @@ class Resources:
         """Return the vector index, its collection in place."""
 
         async def build() -> tuple[QdrantVectors, Callable[[], Awaitable[None]]]:
-            client = await qdrant.open_client(need(self.settings.qdrant, names.QDRANT), self.settings.qdrant_key)
+            client = await qdrant.open_client(
+                need(self.settings.qdrant, names.QDRANT), self.settings.qdrant_key, ca=self.settings.qdrant_ca
+            )
             index = QdrantVectors(client=client)
             for each in await (await self.generations()).active():
                 await index.ensure_collection(each.id, each.model, each.dimension, each.also, lexical=each.lexical)
@@ -391,6 +396,5 @@ _DEPS: Mapping[str, Callable[[Resources], Awaitable[Any]]] = {
     "retrieve-graph": _retrieve_graph,
     "fuse": _fuse,
     "rerank": _rerank,
-    "log-questions": _query_log,
-    "log-replies": _query_log,
+    **dict.fromkeys(("log-questions", "log-replies"), _query_log),
 }

@@ -30,6 +30,8 @@ from streams.errors import (
     Transient,
 )
 from streams.processor import Failure, OnFailure, Processor
+from streams.telemetry import processing
+from streams.telemetry.processing import Unwatched
 from streams.wire import Outgoing, RawOutgoing, Record
 
 log = logging.getLogger(__name__)
@@ -60,6 +62,8 @@ class _Work:
     """A record in work."""
 
     began: float  # on the monotonic clock, seconds
+    sent: float  # when its record was, in seconds since the epoch
+    watched: Unwatched = processing.UNWATCHED
     waiting: bool = False  # for a store or a model that is away
 
 
@@ -91,14 +95,20 @@ class Runner:
 
     def oldest(self, *, waiting: bool) -> float | None:
         """Return the age in seconds of the oldest record in work that waits for a store or model, or that does not."""
-        began = [work.began for work in self._in_work.values() if work.waiting is waiting]
+        began = [work.began for work in list(self._in_work.values()) if work.waiting is waiting]
         return time.monotonic() - min(began) if began else None
+
+    def behind(self, now: float) -> float:
+        """Return the age in seconds of the oldest record in work, by the broker's clock; 0 where there is none."""
+        return max((now - work.sent for work in list(self._in_work.values())), default=0.0)
 
     async def run(self, record: Record) -> Outcome:
         """Handle one record to its end; raises nothing but CannotContinue (and cancellation)."""
-        work = self._in_work[id(record)] = _Work(began=time.monotonic())
+        work = self._in_work[id(record)] = _Work(began=time.monotonic(), sent=record.timestamp)
         try:
-            outcome = await self._run(record, work)
+            with processing.begin(self.processor, record) as work.watched:
+                outcome = await self._run(record, work)
+                work.watched.ended(outcome.name.lower())
         finally:
             del self._in_work[id(record)]
         self.outcomes[outcome] += 1
@@ -113,15 +123,18 @@ class Runner:
             try:
                 if message is None:
                     message = self.processor.reads(record, self.processor.source)
+                    work.watched.decoded(message)
                 if outputs is None:
                     outputs = await self._handle(message, record)
-                await self._deliver(outputs, record)
+                await self._deliver(outputs, record, work.watched)
+                work.watched.sent(outputs)
                 return Outcome.DONE
             except _Expired:
                 return Outcome.EXPIRED
             except Exception as error:
                 if self._may_retry(error, attempts):
                     work.waiting = isinstance(error, StoreUnavailable | ModelUnavailable)
+                    work.watched.retried(error)
                     await self._back_off(error, attempts)
                     continue
                 if isinstance(error, ConfigurationError) and self.processor.on_failure is OnFailure.DEAD_LETTER:
@@ -134,7 +147,7 @@ class Runner:
                     error_class=classify(error),
                     attempts=attempts,
                 )
-                return await self._fail(failure)
+                return await self._fail(failure, work.watched)
 
     async def _handle(self, message: Message, record: Record) -> Sequence[Outgoing]:
         limit = self.processor.time_limit
@@ -166,7 +179,7 @@ class Runner:
             log.warning("%s: attempt %d failed, trying again: %s", self.processor.name, attempts, error)
         await self._sleep(pause * random.uniform(0.5, 1.0))
 
-    async def _fail(self, failure: Failure) -> Outcome:
+    async def _fail(self, failure: Failure, watched: Unwatched) -> Outcome:
         processor = self.processor
         if failure.error_class == "bug":
             log.error("%s: %s", processor.name, failure.error, exc_info=failure.error)
@@ -177,14 +190,17 @@ class Runner:
                 outputs = await said if isinstance(said, Awaitable) else said
             except Exception:
                 log.exception("%s: could not say what failed", processor.name)
-        answered = processor.on_failure is OnFailure.ANSWER and await self._answered(outputs, failure.record)
+        answered = processor.on_failure is OnFailure.ANSWER and await self._answered(outputs, failure.record, watched)
         if not answered:
             try:
                 await self._produce(dead_letter(failure, processor))
                 if processor.on_failure is OnFailure.DEAD_LETTER:
-                    await self._send(outputs, failure.record)
+                    await self._send(outputs, failure.record, watched)
             except Exception as error:
                 raise CannotContinue(f"{processor.name}: the dead letter could not be produced: {error}") from error
+        watched.failed(failure, answered=answered)
+        if answered or processor.on_failure is OnFailure.DEAD_LETTER:
+            watched.sent(outputs)
         log.warning(
             "%s: %s[%d]@%d %s: %s",
             processor.name,
@@ -196,36 +212,39 @@ class Runner:
         )
         return Outcome.ANSWERED if answered else Outcome.DEAD_LETTERED
 
-    async def _answered(self, outputs: Sequence[Outgoing], cause: Record) -> bool:
+    async def _answered(self, outputs: Sequence[Outgoing], cause: Record, watched: Unwatched) -> bool:
         """Send the answer that says what failed; false when there is none, or it cannot be delivered."""
         try:
-            await self._send(outputs, cause)
+            await self._send(outputs, cause, watched)
         except Exception as error:
             log.warning("%s: an answer could not be delivered: %s", self.processor.name, error)
             return False
         return len(outputs) > 0
 
-    async def _deliver(self, outputs: Sequence[Outgoing], cause: Record) -> None:
+    async def _deliver(self, outputs: Sequence[Outgoing], cause: Record, watched: Unwatched) -> None:
         """Send outputs, and hold meanwhile what must not change under them."""
         if self.processor.hold is None:
-            await self._send(outputs, cause)
+            await self._send(outputs, cause, watched)
             return
         held = [(output, self.processor.hold(output, self._deps)) for output in outputs]
         free = [output for output, holding in held if holding is None]
-        locked = [self._send_held(output, holding, cause) for output, holding in held if holding is not None]
+        locked = [self._send_held(output, holding, cause, watched) for output, holding in held if holding is not None]
         # Beside each other: what is held must never wait for whoever reads the rest.
-        await asyncio.gather(self._send(free, cause), *locked)
+        await asyncio.gather(self._send(free, cause, watched), *locked)
 
-    async def _send_held(self, output: Outgoing, holding: AbstractAsyncContextManager[bool], cause: Record) -> None:
+    async def _send_held(
+        self, output: Outgoing, holding: AbstractAsyncContextManager[bool], cause: Record, watched: Unwatched
+    ) -> None:
         async with holding as wanted:
             if wanted:
-                await self._send([output], cause)
+                await self._send([output], cause, watched)
 
-    async def _send(self, outputs: Sequence[Outgoing], cause: Record) -> None:
+    async def _send(self, outputs: Sequence[Outgoing], cause: Record, watched: Unwatched) -> None:
+        trace = watched.headers
         if len(outputs) == 1:
-            await self._produce(wire.write(outputs[0], cause))
+            await self._produce(wire.write(outputs[0], cause, trace))
         elif outputs:
-            await asyncio.gather(*(self._produce(wire.write(output, cause)) for output in outputs))
+            await asyncio.gather(*(self._produce(wire.write(output, cause, trace)) for output in outputs))
 
 
 def classify(error: BaseException) -> ErrorClass:

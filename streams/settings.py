@@ -5,21 +5,46 @@ Every setting has one name. The environment wins over what a running `rankstream
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from streams import security_settings as security
 from streams.errors import ConfigurationError
+from topics.connection import KafkaConnection
 
 DATA_DIR = "RANKSTREAM_DATA"
-KAFKA = "KAFKA_BOOTSTRAP_SERVERS"
+ALLOW_PLAINTEXT_SASL = security.ALLOW_PLAINTEXT_SASL
+KAFKA = security.KAFKA
+KAFKA_CA = security.KAFKA_CA
+KAFKA_CERT = security.KAFKA_CERT
+KAFKA_CLIENT_ID = security.KAFKA_CLIENT_ID
+KAFKA_CLIENT_SECRET = security.KAFKA_CLIENT_SECRET
+KAFKA_CLIENT_SECRET_FILE = security.KAFKA_CLIENT_SECRET_FILE
+KAFKA_KEY = security.KAFKA_KEY
+KAFKA_MECHANISM = security.KAFKA_MECHANISM
+KAFKA_PASSWORD = security.KAFKA_PASSWORD
+KAFKA_PASSWORD_FILE = security.KAFKA_PASSWORD_FILE
+KAFKA_PROTOCOL = security.KAFKA_PROTOCOL
+KAFKA_SCOPE = security.KAFKA_SCOPE
+KAFKA_TOKEN_CA = security.KAFKA_TOKEN_CA
+KAFKA_TOKEN_FILE = security.KAFKA_TOKEN_FILE
+KAFKA_TOKEN_URL = security.KAFKA_TOKEN_URL
+KAFKA_USERNAME = security.KAFKA_USERNAME
+POSTGRES = security.POSTGRES
+POSTGRES_PASSWORD_FILE = security.POSTGRES_PASSWORD_FILE
+REDIS = security.REDIS
+REDIS_CA = security.REDIS_CA
+REDIS_PASSWORD_FILE = security.REDIS_PASSWORD_FILE
 QDRANT = "QDRANT_URL"
 QDRANT_KEY = "QDRANT_API_KEY"
-POSTGRES = "DATABASE_URL"
-REDIS = "REDIS_URL"
+QDRANT_KEY_FILE = "QDRANT_API_KEY_FILE"
+QDRANT_CA = "QDRANT_CA_FILE"
 BROKER = "RANKSTREAM_BROKER"
 SESSION = "RANKSTREAM_SESSION_TIMEOUT"
 EMBEDDER = "RANKSTREAM_EMBEDDER"
@@ -44,9 +69,49 @@ JWT_KEYS = "RANKSTREAM_JWT_KEYS"
 JWT_ISSUER = "RANKSTREAM_JWT_ISSUER"
 JWT_AUDIENCE = "RANKSTREAM_JWT_AUDIENCE"
 JWT_CLAIMS = "RANKSTREAM_JWT_CLAIMS"
+TELEMETRY = "RANKSTREAM_TELEMETRY"
+TELEMETRY_SAMPLE = "RANKSTREAM_TELEMETRY_SAMPLE"
+LOG = "RANKSTREAM_LOG"
 
 DEFAULT_HTTP_RATE = 50.0  # requests a second of one key on one gateway: several times what a person's front end asks
 DEFAULT_TENANT_QUOTA = 2_000.0  # tokens a second: about a third of what the default embedder reads on two cores
+
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+
+class WrongSettings(ConfigurationError):
+    """Settings are wrong: a line for each."""
+
+    def __init__(self, problems: tuple[str, ...]) -> None:
+        super().__init__("; ".join(problems))
+        self.problems = problems
+
+
+class _Environment(dict[str, str]):
+    """The variables, and what was found wrong with them."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        super().__init__(variables)
+        self.problems: list[str] = []
+
+
+def _noted(
+    function: Callable[Concatenate[_Environment, P], T],
+) -> Callable[Concatenate[_Environment, P], T]:
+    """Note what a reader of a setting finds wrong and go on with the next one, so that all is told at once."""
+
+    @functools.wraps(function)
+    def noting(environment: _Environment, /, *arguments: P.args, **options: P.kwargs) -> T:
+        try:
+            return function(environment, *arguments, **options)
+        except ConfigurationError as error:
+            environment.problems.append(str(error))
+            nothing: Any = None  # nobody works with settings of which one is wrong
+            return nothing  # type: ignore[no-any-return]
+
+    return noting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,11 +138,12 @@ class Settings:
     """Where everything is. None: not given; `need` turns that into an error that names the setting."""
 
     data_dir: Path
-    kafka: str | None = None
+    kafka: KafkaConnection | None = None
     qdrant: str | None = None
-    qdrant_key: str | None = None
-    postgres: str | None = None
-    redis: str | None = None
+    qdrant_key: str | None = field(default=None, repr=False)
+    qdrant_ca: Path | None = None  # of the certificate at a https URL; none: what this machine trusts
+    postgres: str | None = field(default=None, repr=False)  # may hold a password
+    redis: str | None = field(default=None, repr=False)  # the same
     broker: str = "auto"  # which embedded broker: auto, kafka or tansu
     session_timeout: float = 10.0  # seconds without a heartbeat after which a worker's partitions move
     fast_fetch: bool = False  # poll with short waits: for a broker whose long poll does not wake on new data
@@ -95,6 +161,9 @@ class Settings:
     http_rate: float = DEFAULT_HTTP_RATE  # requests a second of one key on one gateway; 0: no limit
     jwt: Jwt | None = None  # None: API keys alone
     query_log: bool = True  # whether questions and answers are kept on their topic, without secrets
+    telemetry: str | None = None  # where OTLP over HTTP is taken, such as http://otel-collector:4318; None: off
+    telemetry_sample: float = 1.0  # the share of questions and documents that are traced; metrics count all
+    log: str = "text"  # or json: an object a line
     reranker: str | None = None  # a hub name or a folder, or `llm`; None: nothing is reranked
 
 
@@ -105,18 +174,31 @@ def data_dir(environment: Mapping[str, str] | None = None) -> Path:
 
 
 def given(environment: Mapping[str, str] | None = None) -> Settings:
-    """Return what the environment says, and nothing else."""
-    environment = os.environ if environment is None else environment
+    """Return what the environment says, and nothing else; raise WrongSettings with all that is wrong in it."""
+    settings, problems = read(environment)
+    if problems:
+        raise WrongSettings(problems)
+    return settings
+
+
+def read(environment: Mapping[str, str] | None = None) -> tuple[Settings, tuple[str, ...]]:
+    """Return what the environment says, and a line for each setting that is wrong; that one is left at nothing."""
+    environment = _Environment(os.environ if environment is None else environment)
+    return _read(environment), tuple(environment.problems)
+
+
+def _read(environment: _Environment) -> Settings:
     return Settings(
         data_dir=data_dir(environment),
-        kafka=environment.get(KAFKA) or None,
+        kafka=_secured(environment, security.kafka),
         qdrant=environment.get(QDRANT) or None,
-        qdrant_key=environment.get(QDRANT_KEY) or None,
-        postgres=environment.get(POSTGRES) or None,
-        redis=environment.get(REDIS) or None,
+        qdrant_key=_secured(environment, security.secret_of, QDRANT_KEY, QDRANT_KEY_FILE),
+        qdrant_ca=_secured(environment, security.ca_of, QDRANT_CA),
+        postgres=_secured(environment, security.postgres),
+        redis=_secured(environment, security.redis),
         broker=_choice(environment, BROKER, ("auto", "kafka", "tansu")),
         session_timeout=_seconds(environment, SESSION, 10.0),
-        log_level=environment.get(LOG_LEVEL, "WARNING").upper(),
+        log_level=_level(environment, LOG_LEVEL),
         profiles=Path(environment[PROFILES]).absolute() if environment.get(PROFILES) else None,
         models=Path(environment[MODELS]).absolute() if environment.get(MODELS) else None,
         embedder=environment.get(EMBEDDER) or None,
@@ -131,24 +213,36 @@ def given(environment: Mapping[str, str] | None = None) -> Settings:
         jwt=_jwt(environment),
         reranker=_unless_none(environment, RERANKER),
         query_log=_choice(environment, QUERY_LOG, ("on", "off")) == "on",
+        telemetry=_endpoint(environment, TELEMETRY),
+        telemetry_sample=_share(environment, TELEMETRY_SAMPLE, 1.0),
+        log=_choice(environment, LOG, ("text", "json")),
     )
 
 
 def load(environment: Mapping[str, str] | None = None) -> Settings:
     """Return what the environment says, completed by a running `rankstream up` on the same data folder."""
-    settings = given(environment)
+    return with_running(given(environment))
+
+
+def with_running(settings: Settings) -> Settings:
+    """Return settings, completed by a running `rankstream up` on the same data folder."""
     try:
         found = json.loads(endpoints_file(settings.data_dir).read_text())
     except (OSError, ValueError):
         return settings
     return replace(
         settings,
-        kafka=settings.kafka or found.get("kafka"),
+        kafka=settings.kafka or (KafkaConnection(bootstrap=found["kafka"]) if found.get("kafka") else None),
         qdrant=settings.qdrant or found.get("qdrant"),
         postgres=settings.postgres or found.get("postgres"),
         redis=settings.redis or found.get("redis"),
         fast_fetch=found.get("broker") == "tansu" and not settings.kafka,
     )
+
+
+def names_given() -> frozenset[str]:
+    """Return the names of all variables of the environment, whosever they are."""
+    return frozenset(os.environ)
 
 
 def secret(name: str, environment: Mapping[str, str] | None = None) -> str:
@@ -161,13 +255,19 @@ def endpoints_file(folder: Path) -> Path:
     return folder / "endpoints.json"
 
 
-def need(value: str | None, name: str) -> str:
+def need(value: T | None, name: str) -> T:
     """Return a setting that must be there."""
     if not value:
         raise ConfigurationError(f"{name} is not set, and no `rankstream up` is running on this data folder")
     return value
 
 
+@_noted
+def _secured(environment: _Environment, function: Callable[..., T], *names: str) -> T:
+    return function(environment, *names)
+
+
+@_noted
 def _llm(environment: Mapping[str, str]) -> Llm | None:
     """Return the language model that is set; raise ConfigurationError for half a setting or one that is needed."""
     url, model = environment.get(LLM_URL) or "", environment.get(LLM_MODEL) or ""
@@ -181,10 +281,11 @@ def _llm(environment: Mapping[str, str]) -> Llm | None:
         raise ConfigurationError(f"{missing} is not set beside {given_one}; set both")
     if not re.match(r"https?://[^/\s]+", url):
         raise ConfigurationError(f"{LLM_URL} is no URL like http://127.0.0.1:8080/v1")
-    return Llm(url=url.rstrip("/"), model=model, key=_key(environment))
+    return Llm(url=url.rstrip("/"), model=model, key=security.secret_of(environment, LLM_KEY, LLM_KEY_FILE))
 
 
-def _jwt(environment: Mapping[str, str]) -> Jwt | None:
+@_noted
+def _jwt(environment: _Environment) -> Jwt | None:
     """Return how tokens are checked; raise ConfigurationError for half a setting, which would check half a token."""
     found = {name: environment.get(name, "").strip() for name in (JWT_KEYS, JWT_ISSUER, JWT_AUDIENCE)}
     claims = _names(environment, JWT_CLAIMS)
@@ -202,16 +303,7 @@ def _jwt(environment: Mapping[str, str]) -> Jwt | None:
     return Jwt(keys=found[JWT_KEYS], issuer=found[JWT_ISSUER], audience=found[JWT_AUDIENCE], claims=names)
 
 
-def _key(environment: Mapping[str, str]) -> str | None:
-    path = environment.get(LLM_KEY_FILE)
-    if not path:
-        return environment.get(LLM_KEY) or None
-    try:
-        return Path(path).read_text().strip() or None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{LLM_KEY_FILE}: {path} cannot be read ({type(error).__name__})") from None
-
-
+@_noted
 def _names(environment: Mapping[str, str], name: str) -> tuple[str, ...] | None:
     return tuple(filter(None, (part.strip() for part in environment.get(name, "").split(",")))) or None
 
@@ -221,6 +313,7 @@ def _unless_none(environment: Mapping[str, str], name: str) -> str | None:
     return None if value.lower() in ("", "none") else value
 
 
+@_noted
 def _address(environment: Mapping[str, str], name: str) -> tuple[str, int] | None:
     text = environment.get(name)
     if not text:
@@ -231,6 +324,31 @@ def _address(environment: Mapping[str, str], name: str) -> tuple[str, int] | Non
     return host.strip("[]"), int(port)
 
 
+@_noted
+def _endpoint(environment: Mapping[str, str], name: str) -> str | None:
+    text = environment.get(name, "").strip()
+    if not text:
+        return None
+    if not re.fullmatch(r"https?://[^/\s@]+/?", text):
+        raise ConfigurationError(f"{name} must be a URL of OTLP over HTTP, such as http://otel-collector:4318")
+    return text.rstrip("/")
+
+
+@_noted
+def _share(environment: Mapping[str, str], name: str, default: float) -> float:
+    text = environment.get(name)
+    if not text:
+        return default
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise ConfigurationError(f"{name} is {text!r}; it must be a share between 0 and 1")
+    return value
+
+
+@_noted
 def _choice(environment: Mapping[str, str], name: str, choices: tuple[str, ...]) -> str:
     value = environment.get(name) or choices[0]
     if value not in choices:
@@ -238,6 +356,15 @@ def _choice(environment: Mapping[str, str], name: str, choices: tuple[str, ...])
     return value
 
 
+@_noted
+def _level(environment: Mapping[str, str], name: str) -> str:
+    value = (environment.get(name) or "WARNING").upper()
+    if value not in ("CRITICAL", "ERROR", "WARNING", "INFO", "DEBUG"):
+        raise ConfigurationError(f"{name} is {value!r}; use DEBUG, INFO, WARNING or ERROR")
+    return value
+
+
+@_noted
 def _seconds(environment: Mapping[str, str], name: str, default: float) -> float:
     text = environment.get(name)
     if not text:
@@ -251,6 +378,7 @@ def _seconds(environment: Mapping[str, str], name: str, default: float) -> float
     return value
 
 
+@_noted
 def _rate(environment: Mapping[str, str], name: str, default: float, what: str) -> float:
     text = environment.get(name)
     if not text:

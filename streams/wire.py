@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import functools
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from schemas import codec
@@ -17,7 +17,8 @@ CORRELATION_ID = "kafka_correlationId"
 REPLY_TOPIC = "kafka_replyTopic"
 REPLY_PARTITION = "kafka_replyPartition"
 TENANT = "rankstream_tenant"
-TRACE_HEADERS = ("traceparent", "tracestate")
+SINCE = "rankstream-since"  # milliseconds since the epoch: when what is behind a record was published
+TRACE_HEADERS = ("traceparent", "tracestate", SINCE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,16 +75,18 @@ def _union(classes: tuple[type[Message], ...]) -> type[Message]:
     return union
 
 
-def write(outgoing: Outgoing, cause: Record) -> RawOutgoing:
-    """Encode a message, carrying on the trace of the record that caused it."""
+def write(outgoing: Outgoing, cause: Record, trace: Mapping[str, bytes] = {}) -> RawOutgoing:
+    """Encode a message, carrying on the trace of the record that caused it, below the span that `trace` names."""
     if isinstance(outgoing, Moved):
-        return RawOutgoing(topic=outgoing.topic.name, key=cause.key, value=cause.value, headers=dict(cause.headers))
-    trace = {name: cause.headers[name] for name in TRACE_HEADERS if name in cause.headers}
+        return RawOutgoing(
+            topic=outgoing.topic.name, key=cause.key, value=cause.value, headers={**cause.headers, **trace}
+        )
+    carried = {name: cause.headers[name] for name in TRACE_HEADERS if name in cause.headers}
     return RawOutgoing(
         topic=outgoing.topic.name,
         key=outgoing.key,
         value=codec.encode(outgoing.message),
-        headers={**trace, **outgoing.headers},
+        headers={**carried, **trace, **outgoing.headers},
         partition=outgoing.partition,
     )
 
@@ -102,6 +105,11 @@ def reply_address(headers: Mapping[str, bytes]) -> ReplyTo | None:
         partition=int.from_bytes(partition, "big") if partition is not None else None,
         correlation_id=base64.b64encode(headers.get(CORRELATION_ID, b"")).decode("ascii"),
     )
+
+
+def traceparent(headers: Iterable[tuple[str, bytes]]) -> str | None:
+    """Return the trace context of a record as a client gets it."""
+    return next((value.decode("ascii", "replace") for name, value in headers if name == TRACE_HEADERS[0]), None)
 
 
 def reply_headers(reply_to: ReplyTo, tenant: str = "") -> dict[str, bytes]:

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
@@ -24,6 +24,8 @@ from aiokafka.errors import (
 )
 
 from topics.catalogue import ALL, REPLY_TOPICS
+from topics.connection import Kafka, client_settings, of
+from topics.refusals import why_not
 from topics.table import render_table
 from topics.topic import Topic
 
@@ -88,35 +90,32 @@ class _Found:
 
 
 async def check(
-    bootstrap: str,
+    kafka: Kafka,
     topics: Sequence[Topic] = ALL,
     *,
     partitions: int | None = None,
-    client: Mapping[str, Any] | None = None,
 ) -> list[Difference]:
-    """Return how the topics at `bootstrap` differ from `topics`, empty if they do not; otherwise as `apply`."""
-    async with _connect(bootstrap, client) as admin:
+    """Return how the topics at `kafka` differ from `topics`, empty if they do not; otherwise as `apply`."""
+    async with _connect(kafka) as admin:
         return _compare(topics, await _describe(admin, topics), partitions)
 
 
 async def apply(
-    bootstrap: str,
+    kafka: Kafka,
     topics: Sequence[Topic] = ALL,
     *,
     replication: int = 1,
     partitions: int | None = None,
-    client: Mapping[str, Any] | None = None,
 ) -> list[Change]:
     """Create the topics that are missing and set configuration that differs; running it again changes nothing.
 
-    `bootstrap` is host:port, comma-separated. `partitions` replaces the catalogue's counts, but for reply topics, whose
-    count bounds the clients. `client` holds further settings of the Kafka client, such as `security_protocol`. A
-    partition count that differs is reported as left: more partitions would move keys and break the order per document.
-    A broker that cannot change configuration leaves it, too. Returns when every topic has its leaders.
+    `partitions` replaces the catalogue's counts, but for reply topics, whose count bounds the clients. A partition
+    count that differs is reported as left: more partitions would move keys and break the order per document. A broker
+    that cannot change configuration leaves it, too. Returns when every topic has its leaders.
 
     Raises BrokerUnreachable (within 5 s when nothing answers) and TopicRefused.
     """
-    async with _connect(bootstrap, client) as admin:
+    async with _connect(kafka) as admin:
         found = await _describe(admin, topics)
         missing = [topic for topic in topics if topic.name not in found]
         changes = await _create(admin, missing, replication, partitions)
@@ -132,10 +131,10 @@ async def apply(
 
 
 @asynccontextmanager
-async def _connect(bootstrap: str, client: Mapping[str, Any] | None) -> AsyncIterator[AIOKafkaAdminClient]:
+async def _connect(kafka: Kafka) -> AsyncIterator[AIOKafkaAdminClient]:
+    bootstrap = of(kafka).bootstrap
     unreachable = f"no Kafka broker answers at {bootstrap}; is it running, and is KAFKA_BOOTSTRAP_SERVERS right?"
-    settings = {"bootstrap_servers": bootstrap, "request_timeout_ms": int(REQUEST_SECONDS * 1000), **(client or {})}
-    admin = AIOKafkaAdminClient(**settings)
+    admin = AIOKafkaAdminClient(**client_settings(kafka), request_timeout_ms=int(REQUEST_SECONDS * 1000))
     try:
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
@@ -144,7 +143,8 @@ async def _connect(bootstrap: str, client: Mapping[str, Any] | None) -> AsyncIte
             raise BrokerUnreachable(f"KAFKA_BOOTSTRAP_SERVERS is {bootstrap!r}: write host:port[,host:port]") from error
         yield admin
     except (KafkaConnectionError, TimeoutError) as error:
-        raise BrokerUnreachable(unreachable) from error
+        why = None if isinstance(error, TimeoutError) else await why_not(kafka)
+        raise BrokerUnreachable(why or unreachable) from error
     except KafkaError as error:
         raise AdminError(f"the Kafka broker at {bootstrap} answers with an error: {error}") from error
     finally:

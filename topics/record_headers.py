@@ -20,7 +20,14 @@ REPLY_PARTITION = "kafka_replyPartition"
 TENANT = {
     "rankstream_tenant": {"type": "string", "description": "whose question it was; absent where that could not be read"}
 }
-TRACE = {"traceparent": {"type": "string", "description": "the trace that this record belongs to (W3C Trace Context)"}}
+SINCE = "rankstream-since"
+TRACE = {
+    "traceparent": {"type": "string", "description": "the trace that this record belongs to (W3C Trace Context)"},
+    SINCE: {
+        "type": "string",
+        "description": "decimal milliseconds since the epoch: when the change or question behind it was sent",
+    },
+}
 CORRELATION = {CORRELATION_ID: {"type": "string", "description": "any bytes; they come back with every reply"}}
 REPLY_TO = {
     REPLY_TOPIC: {"type": "string", "enum": sorted(REPLY_TOPICS)},

@@ -10,10 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 from streams.batching import Counts, MicroBatcher, Run, in_thread
 from streams.ports import Embedder, Vectors
+from streams.telemetry.calls import traced
 
 BULK = 4  # texts of the bulk lane in a batch: what an edit may have to wait for
 
 
+@traced("embedder", "embed_queries", "embed_passages")
 class BatchedEmbedder:
     """The Embedder port: questions and passages on a thread each, so that a question waits behind no passage.
 
@@ -25,7 +27,7 @@ class BatchedEmbedder:
         self.dimension = dimension
         self._threads = [ThreadPoolExecutor(1, "embed-queries"), ThreadPoolExecutor(1, "embed-passages")]
         # A question does not wait to fill a batch; those that come while the model is busy go together.
-        self._queries = MicroBatcher(in_thread(self._threads[0], queries), size=16, wait=0.0)
+        self._queries = MicroBatcher(in_thread(self._threads[0], queries), kind="queries", size=16, wait=0.0)
         self._passages = MicroBatcher(
             in_thread(self._threads[1], passages),
             size=64,
@@ -57,6 +59,7 @@ class BatchedEmbedder:
             thread.shutdown(wait=False, cancel_futures=True)
 
 
+@traced("embedder", "embed_passages")
 class BulkPassages:
     """The Embedder port over an embedder, with passages on the bulk lane of its batcher."""
 

@@ -16,6 +16,7 @@ import aiohttp
 import msgspec
 
 from streams.errors import Invalid, Transient
+from streams.telemetry.calls import traced
 
 AT_ONCE = 8  # requests to the endpoint; further ones wait, within their time
 ATTEMPTS = 4
@@ -52,6 +53,7 @@ class _Completion(msgspec.Struct):
     usage: _Usage | None = None
 
 
+@traced("llm", "complete")
 class ChatModel:
     """The LanguageModel port over HTTP; the key is sent to the endpoint and appears in no message."""
 

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from schemas.documents import DocKey
 from streams.adapters import postgres, versions
+from streams.telemetry.calls import traced
 
 
+@traced("postgresql", "read", "write")
 class PostgresContexts:
     """The Contexts port on Postgres."""
 

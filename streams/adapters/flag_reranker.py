@@ -20,6 +20,7 @@ from streams.batching import MicroBatcher, in_thread
 from streams.domain.reranking import Scored
 from streams.errors import ConfigurationError
 from streams.ports import Vectors
+from streams.telemetry.calls import traced
 
 LONGEST = 1_024  # tokens of question and passage together: a passage of 3,500 characters is read whole
 QUESTION_SHARE = 0.75  # of these, at most, for the question, as FlagEmbedding has it
@@ -105,6 +106,7 @@ def _positions(config: Any) -> int:
     return positions - config.pad_token_id - 1 if "roberta" in config.model_type else positions
 
 
+@traced("reranker", "score")
 class FlagReranker:
     """The Reranker port over a cross-encoder: on a thread of its own, passages of several questions together."""
 
@@ -115,7 +117,9 @@ class FlagReranker:
         run([paired("warm", "up")])
         self.at_once: int | None = GPU_BATCH if run.on_gpu else CPU_BATCH
         self._thread = ThreadPoolExecutor(1, "rerank")
-        self._batcher = MicroBatcher(in_thread(self._thread, run), size=self.at_once, wait=0.0, most_queued=MOST_QUEUED)
+        self._batcher = MicroBatcher(
+            in_thread(self._thread, run), kind="pairs", size=self.at_once, wait=0.0, most_queued=MOST_QUEUED
+        )
 
     async def score(self, question: str, passages: Sequence[str], *, seconds: float) -> Scored:
         """Return one score a passage, in 0..1; raise Transient when the model fails or too much is queued."""

@@ -12,6 +12,7 @@ from streams.adapters.postgres import Connection
 from streams.domain import graph, graph_rows
 from streams.domain.graph import Around, GraphFound, Link, Mention
 from streams.domain.scope import Scope
+from streams.telemetry.calls import traced
 
 MENTIONS, RELATIONS = 40, 24  # rows read of each entity of a question, relations in each direction; at most,
 ALL_MENTIONS, ALL_RELATIONS = 160, 96  # and of all of them
@@ -19,6 +20,7 @@ BRIDGE_MENTIONS, BRIDGE_RELATIONS = 10, 4  # rows read of each bridge
 SCANNED = 1_000  # rows looked at to find so many that the caller may see
 
 
+@traced("postgresql", "write", "search")
 class PostgresGraph:
     """The Graph port on Postgres."""
 

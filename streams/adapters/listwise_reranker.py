@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from streams.domain import listwise
 from streams.domain.reranking import Scored
 from streams.ports import LanguageModel
+from streams.telemetry.calls import traced
 
 MAX_TOKENS = 100  # an answer of five numbers has few; a model that thinks aloud is cut short
 
@@ -17,6 +18,7 @@ def new_fence() -> str:
     return secrets.token_hex(8)
 
 
+@traced("reranker", "score")
 class ListwiseReranker:
     """The Reranker port over a language model. A score is a place in its order, not a probability."""
 

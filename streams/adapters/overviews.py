@@ -11,6 +11,7 @@ from streams.domain import lexemes
 from streams.domain.communities import Bond
 from streams.domain.overviews import Made, Matched, OverviewsFound, Source
 from streams.domain.scope import Scope
+from streams.telemetry.calls import traced
 
 MOST_AUDIENCES = 16
 OUTLINE_SECONDS = 120.0  # whole graphs are read, and nobody waits for them
@@ -52,6 +53,7 @@ class PostgresOutlines:
         )
 
 
+@traced("postgresql", "kept", "put", "retain", "search")
 class PostgresOverviews:
     """The Overviews port on Postgres."""
 

@@ -12,8 +12,10 @@ from streams.adapters import postgres, postgres_scope, versions
 from streams.domain import lexemes
 from streams.domain.scope import Scope
 from streams.domain.versions import LivePassage, VersionView
+from streams.telemetry.calls import traced
 
 
+@traced("postgresql", "resolve", "gone", "live_versions", "pinned", "describe")
 class PostgresPassages:
     """The PassageReader and PinnedReader ports on Postgres."""
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from streams.adapters import postgres
 from streams.adapters.postgres import sql
+from streams.telemetry.calls import traced
 
 
+@traced("postgresql", "current", "bump")
 class PostgresEpochs:
     """The Epochs port on Postgres."""
 

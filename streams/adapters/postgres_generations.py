@@ -13,6 +13,7 @@ from streams.adapters import postgres
 from streams.adapters.postgres import sql
 from streams.domain.generation import Generation, Model
 from streams.errors import ConfigurationError
+from streams.telemetry.calls import traced
 
 FIRST = "g1"
 
@@ -26,6 +27,7 @@ class TenantCounts:
     chunks: int
 
 
+@traced("postgresql", "live", "active")
 class PostgresGenerations:
     """The Generations port on Postgres. A caller that asks often keeps the answer."""
 

@@ -6,7 +6,9 @@ The sparse ones are named too: BM25's, and one for each model whose lexical weig
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx
@@ -21,6 +23,7 @@ from streams.adapters.qdrant_errors import translated
 from streams.domain.generation import Model
 from streams.domain.scope import Scope
 from streams.errors import ConfigurationError, Invalid, NoVectors, RankstreamError
+from streams.telemetry.calls import traced
 
 T = TypeVar("T")
 
@@ -33,8 +36,11 @@ WRITE_SECONDS = 30.0
 BATCH = 256  # points a call
 
 
-async def open_client(url: str, api_key: str | None = None) -> AsyncQdrantClient:
-    """Return a client whose server has answered; raise ConfigurationError within 5 s."""
+async def open_client(url: str, api_key: str | None = None, *, ca: Path | None = None) -> AsyncQdrantClient:
+    """Return a client whose server has answered; raise ConfigurationError within 5 s.
+
+    ca: a file of the certificates that a https URL is trusted by; none: those of this machine.
+    """
     try:
         client = AsyncQdrantClient(
             url=url,
@@ -44,6 +50,7 @@ async def open_client(url: str, api_key: str | None = None) -> AsyncQdrantClient
             timeout=int(WRITE_SECONDS),
             # On loopback the client would open a connection a call.
             limits=httpx.Limits(max_keepalive_connections=32),
+            verify=ssl.create_default_context(cafile=ca) if ca else True,
         )
     except ValueError as error:
         raise ConfigurationError(f"{SETTING}: {error}") from error
@@ -56,6 +63,7 @@ async def open_client(url: str, api_key: str | None = None) -> AsyncQdrantClient
     return client
 
 
+@traced("qdrant", "upsert", "rewrite", "remove", "read", "search_dense", "search_sparse")
 class QdrantVectors:
     """The VectorIndex port on Qdrant."""
 

@@ -18,6 +18,7 @@ from redis.backoff import NoBackoff
 from redis.maint_notifications import MaintNotificationsConfig
 
 from streams.errors import ConfigurationError, Transient
+from streams.telemetry.calls import traced
 
 T = TypeVar("T")
 
@@ -56,6 +57,7 @@ def open_answers(url: str) -> RedisAnswers:
     return RedisAnswers(pool)
 
 
+@traced("redis", "get", "put")
 class RedisAnswers:
     """The Answers port on Redis."""
 

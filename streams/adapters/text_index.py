@@ -16,6 +16,7 @@ from streams.adapters.postgres import Parameters
 from streams.domain import lexemes
 from streams.domain.lexemes import TextFound, TextRow
 from streams.domain.scope import Scope
+from streams.telemetry.calls import traced
 
 COUNTED_FOR = 60.0  # seconds
 MOST_COUNTED = 10_000  # kinds of tenants
@@ -23,6 +24,7 @@ RANKED = 2_000  # rows; what ranking costs grows with the rows that match, not w
 FILED: Mapping[Kind, str] = {"document": "parent", "qa": "pair"}  # under which level passages are in their index
 
 
+@traced("postgresql", "write", "search")
 class PostgresTextIndex:
     """The TextIndex port on Postgres."""
 

@@ -18,12 +18,14 @@ from streams.adapters import postgres, versions_rules
 from streams.adapters.postgres import Connection, Parameters, sql
 from streams.adapters.versions_rules import Step
 from streams.domain.versions import Admission, Candidate, Publication, Verdict
+from streams.telemetry.calls import traced
 
 HISTORY = 10  # superseded versions kept of a document
 
 Row = dict[str, Any]
 
 
+@traced("postgresql", "accept", "hold", "last", "complete", "collect", "unreplayed", "standing")
 class PostgresVersions:
     """The VersionStore port on Postgres."""
 

@@ -62,4 +62,4 @@ def memory(found: settings.Settings, tenant: str, source: str) -> Path:
     from streams.sources import state  # noqa: PLC0415
 
     # The embedded broker changes its port from run to run and is always the same one.
-    return state.file_of(found.data_dir, tenant, source, settings.given().kafka or "")
+    return state.file_of(found.data_dir, tenant, source, str(settings.given().kafka or ""))

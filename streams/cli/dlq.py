@@ -17,6 +17,7 @@ from streams.errors import ConfigurationError, RankstreamError
 if TYPE_CHECKING:
     from streams.domain.letter_choice import Choice
     from streams.gateways.dead_letters import Found, Redriven
+    from topics.connection import KafkaConnection
 
 SECONDS = 30.0  # to read the topics in
 
@@ -87,7 +88,7 @@ def show(address: str, raw: Path | None, timeout: float) -> int:
         console.note(f"{address}: there is no such dead letter{unread}")
         return 1
     for number, letter in enumerate(found.letters):
-        body = asyncio.run(dead_letters.body(_bootstrap(), letter, seconds=timeout))
+        body = asyncio.run(dead_letters.body(_kafka(), letter, seconds=timeout))
         if body is None:
             raise RankstreamError(f"{letter.place}: it is not there any more")
         if raw is not None:
@@ -131,7 +132,7 @@ def redrive(everything: bool, parked: bool, dry_run: bool, timeout: float, **cho
         if of.error is not None:
             console.note(f"{of.letters[0].place}: {of.error}")
 
-    done = asyncio.run(dead_letters.redrive(_bootstrap(), going, seconds=timeout, on_done=tell)) if going else []
+    done = asyncio.run(dead_letters.redrive(_kafka(), going, seconds=timeout, on_done=tell)) if going else []
     sent = [letter for of in done if of.error is None for letter in of.letters]
     failed = sum(of.error is not None for of in done)
     console.say(f"{letters.count(sent)} re-driven{f', {failed} failed' if failed else ''}{left}")
@@ -157,12 +158,12 @@ def discard(everything: bool, dry_run: bool, timeout: float, **chosen: Any) -> i
         console.say(f"{letters.count(going)} would be discarded")
         return 0
     if going:
-        asyncio.run(dead_letters.discard(_bootstrap(), going))
+        asyncio.run(dead_letters.discard(_kafka(), going))
     console.say(f"{letters.count(going)} discarded")
     return 0
 
 
-def _bootstrap() -> str:
+def _kafka() -> KafkaConnection:
     return settings.need(settings.load().kafka, settings.KAFKA)
 
 
@@ -177,7 +178,7 @@ def _read(choice: Choice, seconds: float) -> Found:
 
     if seconds <= 0:
         raise ConfigurationError(f"--timeout is {seconds:g}; give it a number of seconds above 0")
-    return asyncio.run(dead_letters.read(_bootstrap(), seconds=seconds, choice=choice))
+    return asyncio.run(dead_letters.read(_kafka(), seconds=seconds, choice=choice))
 
 
 def _whole(choice: Choice, seconds: float) -> Found:

@@ -72,7 +72,7 @@ def since_of(text: str, now: float) -> int:
 
 def redrivable() -> frozenset[str]:
     """Return the topics whose letters may go back to them."""
-    return frozenset(topic.name for topic in CONSUMED) - _QUESTIONS - _LOGS
+    return processors.REDRIVABLE
 
 
 def check_is_said(choice: Choice, everything: bool) -> None:

@@ -22,6 +22,7 @@ from streams.processors import replay
 from streams.settings import Settings
 from topics import admin
 from topics.catalogue import DOCUMENTS
+from topics.connection import KafkaConnection
 
 LOOK_SECONDS = 0.5  # between two looks at how far a generation is
 SHOWN = 10  # documents of a generation that failed, or are missing
@@ -93,12 +94,11 @@ class Reindex:
 
     async def _check_log(self, live: Generation) -> None:
         """Raise ConfigurationError unless the broker keeps the last version of every document."""
-        bootstrap = self._bootstrap
-        for difference in await admin.check(bootstrap, (DOCUMENTS,)):
+        for difference in await admin.check(self._kafka, (DOCUMENTS,)):
             if difference.kind == "missing" or difference.setting == "cleanup.policy":
                 raise ConfigurationError(f"{REFUSED} ({difference}); `rankstream topics apply` sets it, where it can")
         wanted = (await self._table.progress("", live.id)).behind
-        async with asking(bootstrap) as broker:
+        async with asking(self._kafka) as broker:
             log = broker.partitions(DOCUMENTS.name)
             records = sum((await broker.ends(log)).values()) - sum((await broker.begins(log)).values())
             # Tansu says that the topic is compacted, and keeps it in memory as it comes.
@@ -114,7 +114,7 @@ class Reindex:
         live, *_ = active = await self._generations.active()
         lags: dict[str, Lag] = {}
         if any(each.replayed for each in active):
-            async with asking(self._bootstrap) as broker:
+            async with asking(self._kafka) as broker:
                 log = broker.partitions(DOCUMENTS.name)
                 begins, ends = await broker.begins(log), await broker.ends(log)
                 for each in active:
@@ -158,7 +158,7 @@ class Reindex:
             others = ", ".join(each.id for each in active[1:]) or "none; `rankstream reindex start` builds one"
             what = "is live already" if generation else "is not there"
             raise ConfigurationError(f"{name} {what}; there are beside the live one: {others}")
-        async with asking(self._bootstrap) as broker:
+        async with asking(self._kafka) as broker:
             log = broker.partitions(DOCUMENTS.name)
             # What is accepted later goes to both anyway.
             goal, asked = await broker.ends(log), await self._table.now()
@@ -199,13 +199,13 @@ class Reindex:
         return removed
 
     @property
-    def _bootstrap(self) -> str:
+    def _kafka(self) -> KafkaConnection:
         return settings.need(self._settings.kafka, settings.KAFKA)
 
     @asynccontextmanager
     async def _vectors(self) -> AsyncIterator[QdrantVectors]:
         url = settings.need(self._settings.qdrant, settings.QDRANT)
-        client = await qdrant.open_client(url, self._settings.qdrant_key)
+        client = await qdrant.open_client(url, self._settings.qdrant_key, ca=self._settings.qdrant_ca)
         try:
             yield QdrantVectors(client=client)
         finally:

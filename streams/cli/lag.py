@@ -15,6 +15,7 @@ from aiokafka.errors import KafkaError
 from streams.gateways.broker import reaching
 from streams.processor import Processor
 from streams.processors import catalogue
+from topics.connection import Kafka, client_settings
 
 Offsets = Mapping[TopicPartition, int]
 
@@ -81,13 +82,12 @@ class Broker:
 
 
 @asynccontextmanager
-async def asking(bootstrap: str) -> AsyncIterator[Broker]:
+async def asking(kafka: Kafka) -> AsyncIterator[Broker]:
     """Give the block a broker to ask; raise ConfigurationError when it cannot be reached."""
-    servers = bootstrap.split(",")
-    admin = AIOKafkaAdminClient(bootstrap_servers=servers)
-    consumer = AIOKafkaConsumer(bootstrap_servers=servers, group_id=None, enable_auto_commit=False)
+    admin = AIOKafkaAdminClient(**client_settings(kafka))
+    consumer = AIOKafkaConsumer(**client_settings(kafka), group_id=None, enable_auto_commit=False)
     try:
-        async with reaching(bootstrap):
+        async with reaching(kafka):
             await asyncio.gather(admin.start(), consumer.start())
         yield Broker(admin, consumer, await consumer._client.fetch_all_metadata())
     finally:
@@ -95,13 +95,13 @@ async def asking(bootstrap: str) -> AsyncIterator[Broker]:
         await admin.close()
 
 
-async def measure(bootstrap: str) -> tuple[Lag, ...]:
+async def measure(kafka: Kafka) -> tuple[Lag, ...]:
     """Return the lags in pipeline order; raise ConfigurationError when the broker cannot be reached.
 
     Replays are told of by `rankstream reindex status`.
     """
     processors = [processor for processor in catalogue.ALL if not processor.per_generation]
-    async with asking(bootstrap) as broker:
+    async with asking(kafka) as broker:
         everything = broker.partitions(*(processor.source.name for processor in processors))
         begins, ends = await broker.begins(everything), await broker.ends(everything)
         return tuple([await broker.lag(processor, begins, ends) for processor in processors])

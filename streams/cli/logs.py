@@ -7,15 +7,20 @@ import logging
 from streams import settings
 from streams.errors import ConfigurationError
 
-CHATTY = ("aiokafka", "faust", "mode", "psycopg.pool", "asyncio")
+CHATTY = ("aiokafka", "faust", "mode", "psycopg.pool", "asyncio", "opentelemetry", "urllib3")
 
 
-def set_up(level: str) -> None:
-    """Log from `level` on; libraries only when debugging. Raises ConfigurationError."""
+def set_up(level: str, *, form: str = "text") -> None:
+    """Log from `level` on, as `text` or `json`; libraries only when debugging. Raises ConfigurationError."""
     try:
         logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     except ValueError:
         raise ConfigurationError(f"{settings.LOG_LEVEL} is {level!r}; use DEBUG, INFO, WARNING or ERROR") from None
+    if form == "json":
+        from streams.telemetry.logs import JsonLines  # noqa: PLC0415  most commands do without
+
+        for handler in logging.getLogger().handlers:
+            handler.setFormatter(JsonLines())
     if level != "DEBUG":
         for name in CHATTY:
             logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -10,7 +10,7 @@ import sys
 import click
 
 from streams import settings
-from streams.cli import logs
+from streams.cli import logs, telemetry
 from streams.errors import ConfigurationError, RankstreamError
 
 COMMANDS = {
@@ -27,6 +27,8 @@ COMMANDS = {
     "profiles": "profiles",
     "graph": "graph",
     "topics": "topics",
+    "check": "check",
+    "acls": "acls",
     "reindex": "reindex",
     "keys": "keys",
     "mcp": "mcp",
@@ -60,10 +62,12 @@ def main() -> None:
     """Run the command line and exit: 0 done, 1 it failed, 2 a setting or an argument is wrong, 130 interrupted."""
     debug = False
     try:
-        level = settings.given().log_level
-        debug = level == "DEBUG"
-        logs.set_up(level)
-        code = rankstream.main(prog_name="rankstream", standalone_mode=False)
+        # What is wrong is told by the commands that need a setting, and by `rankstream check` all at once.
+        found, problems = settings.read()
+        debug = found.log_level == "DEBUG"
+        logs.set_up(found.log_level or "WARNING", form=found.log or "text")
+        with telemetry.on(None if problems else found, sys.argv[1:]):
+            code = rankstream.main(prog_name="rankstream", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         code = error.exit_code
@@ -84,10 +88,12 @@ def _report(error: Exception, *, debug: bool) -> int:
     if debug:
         logging.getLogger("rankstream").exception("the command failed", exc_info=error)
     known = _is_setting(error) or isinstance(error, RankstreamError)
-    line = " ".join(str(error).split()) or type(error).__name__
-    if not known:
-        line = f"{type(error).__name__}: {line} ({settings.LOG_LEVEL}=DEBUG shows where)"
-    click.echo(f"rankstream: {line}", err=True)
+    lines = error.problems if isinstance(error, settings.WrongSettings) else (str(error),)
+    for said in lines:
+        line = " ".join(said.split()) or type(error).__name__
+        if not known:
+            line = f"{type(error).__name__}: {line} ({settings.LOG_LEVEL}=DEBUG shows where)"
+        click.echo(f"rankstream: {line}", err=True)
     return 2 if _is_setting(error) else 1
 
 

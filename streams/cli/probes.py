@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import ssl
+from pathlib import Path
+
 import psycopg
 import redis.asyncio
 from aiokafka.admin import AIOKafkaAdminClient
 from qdrant_client import AsyncQdrantClient
 
 from streams.gateways.broker import reaching
+from topics.connection import Kafka, client_settings
 
 
-async def kafka(bootstrap: str) -> None:
+async def kafka(at: Kafka) -> None:
     """Fetch the metadata of the cluster."""
-    admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap.split(","))
+    admin = AIOKafkaAdminClient(**client_settings(at))
     try:
-        async with reaching(bootstrap):
+        async with reaching(at):
             await admin.start()
     finally:
         await admin.close()
@@ -26,9 +30,11 @@ async def postgres(url: str) -> None:
         await connection.execute(b"SELECT 1")
 
 
-async def qdrant(url: str, *, key: str | None) -> None:
+async def qdrant(url: str, *, key: str | None, ca: Path | None = None) -> None:
     """List the collections."""
-    client = AsyncQdrantClient(url=url, api_key=key, check_compatibility=False)
+    client = AsyncQdrantClient(
+        url=url, api_key=key, check_compatibility=False, verify=ssl.create_default_context(cafile=ca) if ca else True
+    )
     try:
         await client.get_collections()
     finally:

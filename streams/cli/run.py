@@ -12,7 +12,7 @@ import click
 from streams import settings
 from streams.cli import console, logs
 from streams.cli.ending import Ending
-from streams.errors import ConfigurationError, RankstreamError
+from streams.errors import ConfigurationError, RankstreamError, Transient
 
 if TYPE_CHECKING:
     from streams.domain.vitals import Vitals
@@ -49,6 +49,7 @@ async def _run(found: settings.Settings, names: tuple[str, ...]) -> int:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, end)
+    await _check_rights(found, names)
     differences = await admin.check(settings.need(found.kafka, settings.KAFKA))
     if missing := [difference.topic for difference in differences if difference.kind == "missing"]:
         raise ConfigurationError(f"topics are missing ({', '.join(missing)}): run `rankstream topics apply`")
@@ -90,6 +91,34 @@ def _parts(found: settings.Settings, names: tuple[str, ...]) -> list[Fleet | Gat
 
         parts.append(Gateway(found))
     return parts
+
+
+async def _check_rights(found: settings.Settings, names: tuple[str, ...]) -> None:
+    """Raise ConfigurationError that names each right that is missing, where the broker knows who this is."""
+    kafka = settings.need(found.kafka, settings.KAFKA)
+    if not kafka.named:
+        return
+    from streams.fleet import chosen  # noqa: PLC0415
+    from streams.gateways import permitted  # noqa: PLC0415
+    from streams.processors import rights  # noqa: PLC0415
+
+    wanted = [
+        right
+        for processor in chosen([name for name in names if name != GATEWAY])
+        for right in rights.of_processor(processor)
+    ]
+    try:
+        missing = await permitted.lacking(kafka, wanted)
+    except Transient as error:
+        console.note(f"rights are not known, going on: {error}")
+        return
+    if missing:
+        raise ConfigurationError(
+            f"Kafka gives {kafka.user} no right to {'; '.join(dict.fromkeys(map(permitted.said, missing)))}: "
+            f"`rankstream acls {' '.join(f'--processor {name}' for name in names)}` prints what is needed".replace(
+                " --processor all", ""
+            )
+        )
 
 
 async def _health(found: settings.Settings, vitals: Callable[[], Sequence[Vitals]]) -> Health | None:

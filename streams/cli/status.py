@@ -6,12 +6,14 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from typing import Any
 
 import click
 
 from streams import settings
 from streams.cli import console
 from streams.settings import Settings
+from topics.connection import Kafka
 
 SECONDS = 5.0  # for each server
 DEAD_LETTER_SECONDS = 10.0  # to read them in
@@ -28,10 +30,10 @@ async def _status(found: Settings) -> int:
     # Imported before any server's time runs: they take longer than the servers.
     from streams.cli import probes  # noqa: PLC0415
 
-    servers: dict[str, tuple[str | None, str, Callable[[str], Awaitable[None]]]] = {
+    servers: dict[str, tuple[Any, str, Callable[[Any], Awaitable[None]]]] = {
         "kafka": (found.kafka, settings.KAFKA, probes.kafka),
         "postgres": (found.postgres, settings.POSTGRES, probes.postgres),
-        "qdrant": (found.qdrant, settings.QDRANT, partial(probes.qdrant, key=found.qdrant_key)),
+        "qdrant": (found.qdrant, settings.QDRANT, partial(probes.qdrant, key=found.qdrant_key, ca=found.qdrant_ca)),
         "redis": (found.redis, settings.REDIS, probes.valkey),
     }
     states = await asyncio.gather(*(_state(place, setting, ask) for place, setting, ask in servers.values()))
@@ -45,7 +47,7 @@ async def _status(found: Settings) -> int:
     return 0 if well else 1
 
 
-async def _state(place: str | None, setting: str, ask: Callable[[str], Awaitable[None]]) -> str:
+async def _state(place: Any, setting: str, ask: Callable[[Any], Awaitable[None]]) -> str:
     """Return what is wrong with a server, in one line, or that nothing is."""
     if not place:
         return f"{setting} is not set"
@@ -64,8 +66,8 @@ async def _topics_and_lag(found: Settings) -> bool:
     from topics import admin  # noqa: PLC0415
     from topics.catalogue import ALL  # noqa: PLC0415
 
-    bootstrap = settings.need(found.kafka, settings.KAFKA)
-    differences = await admin.check(bootstrap)
+    kafka = settings.need(found.kafka, settings.KAFKA)
+    differences = await admin.check(kafka)
     console.say()
     console.say(f"topics: {len(ALL)} wanted, " + (f"{len(differences)} differences" if differences else "all in place"))
     for difference in differences:
@@ -73,22 +75,22 @@ async def _topics_and_lag(found: Settings) -> bool:
     if any(difference.kind == "missing" for difference in differences):
         console.say("  `rankstream topics apply` makes what is missing")
         return False
-    lags = await measure(bootstrap)
+    lags = await measure(kafka)
     console.say()
     _table(
         [("processor", "reads", "lag", "state")]
         + [(lag.processor, lag.topic, "?" if lag.records is None else str(lag.records), lag.state) for lag in lags]
     )
     console.say()
-    return await _dead_letters(bootstrap)
+    return await _dead_letters(kafka)
 
 
-async def _dead_letters(bootstrap: str) -> bool:
+async def _dead_letters(kafka: Kafka) -> bool:
     """Say what died and waits for somebody; what was re-driven or discarded does not."""
     from streams.domain.letter_choice import grouped  # noqa: PLC0415
     from streams.gateways import dead_letters  # noqa: PLC0415
 
-    found = await dead_letters.read(bootstrap, seconds=DEAD_LETTER_SECONDS)
+    found = await dead_letters.read(kafka, seconds=DEAD_LETTER_SECONDS)
     counts = Counter[str]()
     parked = 0
     for group in grouped(found.letters):

@@ -139,7 +139,7 @@ class Up:
         try:
             self._stack = await stack.start(
                 given.data_dir,
-                kafka=given.kafka,
+                kafka=str(given.kafka) if given.kafka else None,
                 qdrant=given.qdrant,
                 postgres=given.postgres,
                 redis=given.redis,

@@ -11,6 +11,8 @@ from aiokafka.errors import KafkaError
 
 from streams.errors import ConfigurationError
 from streams.settings import KAFKA
+from topics.connection import Kafka, client_settings
+from topics.refusals import why_not
 from topics.topic import LARGEST_RECORD
 
 WITHIN = 4.5  # seconds to reach the broker in
@@ -20,28 +22,29 @@ OVERHEAD = 65_536
 
 
 @asynccontextmanager
-async def reaching(bootstrap: str) -> AsyncIterator[None]:
+async def reaching(kafka: Kafka) -> AsyncIterator[None]:
     """Give the block a few seconds to talk to the broker; raise ConfigurationError that names the setting."""
     try:
         async with asyncio.timeout(WITHIN):
             yield
     except (KafkaError, OSError, ValueError) as error:
+        why = None if isinstance(error, TimeoutError | ValueError) else await why_not(kafka)
         raise ConfigurationError(
-            f"no Kafka broker answers at {bootstrap}; is it running, and is {KAFKA} right?"
+            why or f"no Kafka broker answers at {kafka}; is it running, and is {KAFKA} right?"
         ) from error
 
 
-async def open_producer(bootstrap: str, *, linger_ms: int) -> AIOKafkaProducer:
+async def open_producer(kafka: Kafka, *, linger_ms: int) -> AIOKafkaProducer:
     """Start a producer whose deliveries all replicas confirm; raise ConfigurationError."""
     producer = AIOKafkaProducer(
-        bootstrap_servers=bootstrap.split(","),
+        **client_settings(kafka),
         acks="all",
         linger_ms=linger_ms,
         request_timeout_ms=REQUEST_TIMEOUT,
         max_request_size=LARGEST_RECORD + OVERHEAD,
     )
     try:
-        async with reaching(bootstrap):
+        async with reaching(kafka):
             await producer.start()
     except BaseException:
         await producer.stop()

@@ -26,7 +26,9 @@ from streams.gateways.publishing import Changes, Published, Publisher
 from streams.gateways.questions import Pending, Waiting
 from streams.gateways.tail import Tail
 from streams.settings import KAFKA, need
+from streams.telemetry.asking import Sending, asking
 from topics.catalogue import QUERIES, REPLIES
+from topics.connection import Kafka
 
 IN_FLIGHT = 256  # questions that may wait at once
 TIMEOUT = 5.0  # seconds until the deadline
@@ -44,27 +46,28 @@ class Client:
     def __init__(
         self,
         *,
-        bootstrap: str | None = "localhost:9092",
+        bootstrap: Kafka | None = "localhost:9092",
         instance: str | None = None,
         max_in_flight: int = IN_FLIGHT,
         fast_fetch: bool = False,
     ) -> None:
         """Nothing is opened before `start`.
 
+        bootstrap: host:port, comma-separated, or a KafkaConnection with a login and certificates.
         instance: tells this client apart; made up where absent. max_in_flight: questions that may wait at once; more
         are refused at once. fast_fetch: for a broker whose long poll does not wake on new data (Tansu).
         """
-        self._bootstrap = bootstrap = bootstrap or ""
+        self._kafka = kafka = bootstrap or ""
         self._instance = instance or uuid.uuid4().hex
         self._pending = Pending(max_in_flight)
-        self._replies = Tail(bootstrap, REPLIES, self._pending.deliver, choose=self._choose, fast_fetch=fast_fetch)
-        self._publisher = Publisher(bootstrap, fast_fetch=fast_fetch)
+        self._replies = Tail(kafka, REPLIES, self._pending.deliver, choose=self._choose, fast_fetch=fast_fetch)
+        self._publisher = Publisher(kafka, fast_fetch=fast_fetch)
         self._producer: AIOKafkaProducer | None = None
 
     async def start(self) -> None:
         """Connect, and stand at the end of the reply partition; raise ConfigurationError that names the setting."""
-        need(self._bootstrap, KAFKA)
-        opening = asyncio.create_task(open_producer(self._bootstrap, linger_ms=0))
+        need(self._kafka, KAFKA)
+        opening = asyncio.create_task(open_producer(self._kafka, linger_ms=0))
         outcomes = await asyncio.gather(opening, self._replies.start(), return_exceptions=True)
         if errors := [outcome for outcome in outcomes if isinstance(outcome, BaseException)]:
             await self._replies.stop()
@@ -195,14 +198,17 @@ class Client:
             if not math.isfinite(deadline):
                 raise Invalid("must be a number of seconds", field="deadline")
             request, value = questions.encoded(fields)
-            with self._pending.open(request.query_id) as waiting:
+            with asking("ask", traceparent) as asked, self._pending.open(request.query_id) as waiting:
                 ends = loop_began + (deadline - began)
                 last: QueryReply | None = None
                 try:
                     async with asyncio.timeout_at(ends + GRACE):
-                        delivery = await self._send(producer, waiting, request, value, traceparent)
+                        sending = asked.send(QUERIES.name, traceparent)
+                        delivery = await self._send(producer, waiting, request, value, sending)
                 except TimeoutError:
-                    yield failed("no reply", "the broker did not take the question by the deadline")
+                    untaken = failed("no reply", "the broker did not take the question by the deadline")
+                    asked.replied(untaken)
+                    yield untaken
                     return
                 while True:
                     reply = await waiting.next(ends + GRACE if last is None else ends)
@@ -213,22 +219,26 @@ class Client:
                     if last is not None and reply.revision <= last.revision:
                         continue  # the same record again
                     last = reply
+                    asked.replied(reply, waiting.traceparent)
                     yield reply
                     if reply.final or reply.error is not None:
                         return
                 late = "no reply came by the deadline"
                 if delivery is not None and not delivery.done():
                     late = "the broker did not take the question by the deadline"
-                yield reports.closing(last) if last else failed("no reply", late)
+                closing = reports.closing(last) if last else failed("no reply", late)
+                asked.replied(closing)
+                yield closing
         except Invalid as error:
             yield failed("validation", error.message, error.field)
 
     async def _send(
-        self, producer: AIOKafkaProducer, waiting: Waiting, request: QueryRequest, value: bytes, traceparent: str | None
+        self, producer: AIOKafkaProducer, waiting: Waiting, request: QueryRequest, value: bytes, sending: Sending
     ) -> asyncio.Future[Any] | None:
         """Hand a question to the producer and return its delivery; that it was not possible is its outcome."""
 
         def failed(error: BaseException, prefix: str = "") -> None:
+            sending.ended(error)
             said = " ".join(str(error).split()) or type(error).__name__
             info = ErrorInfo(error_class="no reply", message=f"{prefix}the broker did not take the question: {said}")
             if isinstance(error, MessageSizeTooLargeError):
@@ -238,9 +248,10 @@ class Client:
         def delivered(delivery: asyncio.Future[Any]) -> None:
             if not delivery.cancelled() and (error := delivery.exception()) is not None:
                 failed(error)
+            sending.ended()
 
         (partition,) = self._replies.partitions
-        headers = questions.headers(request.query_id, partition, traceparent or questions.new_traceparent())
+        headers = questions.headers(request.query_id, partition, sending.traceparent or questions.new_traceparent())
         try:
             delivery = await producer.send(QUERIES.name, value, key=request.query_id.encode(), headers=headers)
         except (KafkaError, OSError) as error:

@@ -24,6 +24,7 @@ from streams.errors import Invalid, RankstreamError, Transient
 from streams.gateways.broker import open_producer
 from streams.gateways.scan import Spans, is_read, reading, scan
 from topics.catalogue import CONSUMED
+from topics.connection import Kafka
 from topics.topic import Topic
 
 LINGER = 5  # milliseconds
@@ -56,7 +57,7 @@ class Redriven:
 
 
 async def read(
-    bootstrap: str, topics: Sequence[Topic] = CONSUMED, *, seconds: float, choice: Choice | None = None
+    kafka: Kafka, topics: Sequence[Topic] = CONSUMED, *, seconds: float, choice: Choice | None = None
 ) -> Found:
     """Read the dead letters of these topics, or of the partitions that a choice names, and what became of them.
 
@@ -66,7 +67,7 @@ async def read(
     until = time.monotonic() + seconds
     by_name = {topic.dead_letters.name: topic.name for topic in topics}
     found: list[Letter | Mark] = []
-    async with reading(bootstrap) as consumer:
+    async with reading(kafka) as consumer:
         spans = await _spans(consumer, by_name, choice)
         async for records in scan(consumer, spans, until, to_end=True):
             found += [
@@ -84,11 +85,11 @@ async def read(
     return Found(letters=tuple(each for each in settled if choice is None or choice.matches(each)), complete=complete)
 
 
-async def body(bootstrap: str, letter: Letter, *, seconds: float) -> Body | None:
+async def body(kafka: Kafka, letter: Letter, *, seconds: float) -> Body | None:
     """Return what a letter carries; none when it is not there any more."""
     place = TopicPartition(letter.place.topic, letter.place.partition)
     spans = {place: (letter.place.offset, letter.place.offset + 1)}
-    async with reading(bootstrap) as consumer:
+    async with reading(kafka) as consumer:
         async for records in scan(consumer, spans, time.monotonic() + seconds):
             for record in records:
                 if record.offset == letter.place.offset:
@@ -97,7 +98,7 @@ async def body(bootstrap: str, letter: Letter, *, seconds: float) -> Body | None
 
 
 async def redrive(
-    bootstrap: str, chosen: Sequence[Letter], *, seconds: float, on_done: Callable[[Redriven], None] = lambda _: None
+    kafka: Kafka, chosen: Sequence[Letter], *, seconds: float, on_done: Callable[[Redriven], None] = lambda _: None
 ) -> list[Redriven]:
     """Send records back to the topics and partitions that they came from, in their order, and mark their letters.
 
@@ -110,7 +111,7 @@ async def redrive(
     wanted = {of[0].place: tuple(of) for of in by_origin.values()}
     done: list[Redriven] = []
     until = time.monotonic() + seconds
-    async with reading(bootstrap) as consumer, _producer(bootstrap) as producer:
+    async with reading(kafka) as consumer, _producer(kafka) as producer:
         async for records in scan(consumer, _spans_of(wanted), until):
             going = [(record, of) for record in records if (of := wanted.pop(_place(record), None)) is not None]
             for first in range(0, len(going), AT_ONCE):
@@ -125,9 +126,9 @@ async def redrive(
     return done
 
 
-async def discard(bootstrap: str, chosen: Sequence[Letter]) -> None:
+async def discard(kafka: Kafka, chosen: Sequence[Letter]) -> None:
     """Mark letters as done with; raises Transient when a mark cannot be delivered."""
-    async with _producer(bootstrap) as producer:
+    async with _producer(kafka) as producer:
         try:
             await asyncio.gather(*[await _mark(producer, letter, "discarded") for letter in chosen])
         except (KafkaError, OSError) as error:
@@ -182,8 +183,8 @@ def _place(record: Any) -> Place:
 
 
 @asynccontextmanager
-async def _producer(bootstrap: str) -> AsyncIterator[AIOKafkaProducer]:
-    producer = await open_producer(bootstrap, linger_ms=LINGER)
+async def _producer(kafka: Kafka) -> AsyncIterator[AIOKafkaProducer]:
+    producer = await open_producer(kafka, linger_ms=LINGER)
     try:
         yield producer
     finally:

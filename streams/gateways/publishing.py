@@ -21,7 +21,9 @@ from streams.gateways.questions import new_traceparent
 from streams.gateways.receipts import Receipt, Receipts
 from streams.gateways.tail import Tail
 from streams.gateways.wording import invalid
+from streams.telemetry.asking import Asking, asking
 from topics.catalogue import DOCUMENT_CHANGES, DOCUMENT_CHANGES_BULK, DOCUMENT_STATUS, document_key
+from topics.connection import Kafka
 from topics.topic import Topic
 
 LINGER = 10  # milliseconds, when publishing many
@@ -50,10 +52,10 @@ class Published:
 class Publisher:
     """The document side of a client; what it needs of the broker is opened when first used."""
 
-    def __init__(self, bootstrap: str, *, fast_fetch: bool = False) -> None:
-        self._bootstrap = bootstrap
+    def __init__(self, kafka: Kafka, *, fast_fetch: bool = False) -> None:
+        self._kafka = kafka
         self._receipts = Receipts()
-        self._tail = Tail(bootstrap, DOCUMENT_STATUS, self._receipts.deliver, fast_fetch=fast_fetch)
+        self._tail = Tail(kafka, DOCUMENT_STATUS, self._receipts.deliver, fast_fetch=fast_fetch)
         self._opened = AsyncExitStack()
         self._producers: dict[int, AIOKafkaProducer] = {}
         self._tailing = False
@@ -117,7 +119,7 @@ class Publisher:
     async def _open(self, linger: int, wait: bool) -> None:
         async with self._lock:
             if linger not in self._producers:
-                producer = self._producers[linger] = await open_producer(self._bootstrap, linger_ms=linger)
+                producer = self._producers[linger] = await open_producer(self._kafka, linger_ms=linger)
                 self._opened.push_async_callback(producer.stop)
             if wait and not self._tailing:
                 await self._tail.start()
@@ -134,17 +136,36 @@ class Publisher:
         timeout: float,
         bulk: bool = False,
     ) -> Published:
+        with asking("publish") as asked:
+            outcome = await self._sent(asked, change, sent, linger=linger, wait=wait, timeout=timeout, bulk=bulk)
+            if outcome.error is not None:
+                asked.failed(outcome.error)
+            return outcome
+
+    async def _sent(
+        self,
+        asked: Asking,
+        change: DocumentChange,
+        sent: asyncio.Future[None],
+        *,
+        linger: int,
+        wait: bool,
+        timeout: float,
+        bulk: bool,
+    ) -> Published:
         outcome = Published(key=change.key, version=change.version, delivered=False)
         key = document_key(change.tenant, change.source, change.doc_id)
         lane: Topic = DOCUMENT_CHANGES_BULK if bulk and change.op != "delete" else DOCUMENT_CHANGES
+        sending = asked.send(lane.name)
         try:
             value = checked(change)
-            headers = [("traceparent", new_traceparent().encode())]
+            headers = [("traceparent", (sending.traceparent or new_traceparent()).encode())]
             with self._receipts.expect(change.key, change.version) as receipt:
                 delivery = await self._producers[linger].send(lane.name, value, key=key, headers=headers)
                 _set(sent)
                 del value  # it may be large, and the receipt may be long in coming
                 await delivery
+                sending.ended()
                 outcome = dataclasses.replace(outcome, delivered=True)
                 if wait:
                     status = await self._receipt(receipt, change, timeout, many=linger > 0)
@@ -153,9 +174,11 @@ class Publisher:
         except RankstreamError as error:
             return dataclasses.replace(outcome, error=error)
         except (KafkaError, OSError) as error:
+            sending.ended(error)
             said = " ".join(str(error).split()) or type(error).__name__
             return dataclasses.replace(outcome, error=Transient(f"the broker did not take it: {said}"))
         finally:
+            sending.ended()
             _set(sent)
 
     async def _receipt(self, receipt: Receipt, change: DocumentChange, timeout: float, *, many: bool) -> DocumentStatus:

@@ -15,6 +15,7 @@ from streams.domain.sampling import Sample
 from streams.errors import ConfigurationError, Transient
 from streams.gateways import scan
 from topics.catalogue import QUERY_LOG
+from topics.connection import Kafka
 
 WITHIN = 300.0  # seconds that reading the log once may take
 
@@ -33,13 +34,13 @@ class Drawn:
     seen: int = 0
 
 
-async def sample(bootstrap: str, *, size: int, seed: int, since: float, tenant: str | None = None) -> Drawn:
+async def sample(kafka: Kafka, *, size: int, seed: int, since: float, tenant: str | None = None) -> Drawn:
     """Draw up to `size` of the questions that came after `since` (seconds since the epoch).
 
     Reads the log twice, for the questions and for the answers to those drawn, and holds no more than those. Raises
     ConfigurationError without a broker or the topic, and Transient when it takes too long.
     """
-    async with scan.reading(bootstrap) as consumer:
+    async with scan.reading(kafka) as consumer:
         spans = await _spans(consumer, since)
         drawn: Sample[LoggedQuestion] = Sample(size, seed)
         async for entry in _entries(consumer, spans):

@@ -76,6 +76,7 @@ class Waiting:
 
     def __init__(self, query_id: str) -> None:
         self.query_id = query_id
+        self.traceparent: str | None = None  # of the last reply that came
         self._replies: deque[QueryReply] = deque()
         self._wake: asyncio.Future[None] | None = None
 
@@ -131,6 +132,7 @@ class Pending:
             return
         try:
             reply = codec.decode(record.value or b"", QueryReply)
+            waiting.traceparent = wire.traceparent(record.headers)
         except codec.InvalidMessage as error:
             info = ErrorInfo(error_class="decode", message=f"the reply cannot be read: {error}")
             reply = error_reply(waiting.query_id, info)

@@ -8,10 +8,11 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
-from aiokafka.errors import KafkaError
+from aiokafka.errors import GroupAuthorizationFailedError, KafkaError, TopicAuthorizationFailedError
 
-from streams.errors import Transient
+from streams.errors import ConfigurationError, Transient
 from streams.gateways.broker import REQUEST_TIMEOUT, reaching
+from topics.connection import Kafka, client_settings, of
 
 POLL = 200  # milliseconds
 FETCH = 4 * 1024 * 1024  # bytes at once, of all partitions: whoever reads holds them in memory
@@ -20,10 +21,10 @@ Spans = Mapping[TopicPartition, tuple[int, int]]  # by partition: the first offs
 
 
 @asynccontextmanager
-async def reading(bootstrap: str) -> AsyncIterator[AIOKafkaConsumer]:
+async def reading(kafka: Kafka) -> AsyncIterator[AIOKafkaConsumer]:
     """Open a consumer for the block, without a group; raise ConfigurationError, or Transient when it is cut off."""
     consumer = AIOKafkaConsumer(
-        bootstrap_servers=bootstrap.split(","),
+        **client_settings(kafka),
         group_id=None,
         enable_auto_commit=False,
         auto_offset_reset="earliest",
@@ -32,9 +33,12 @@ async def reading(bootstrap: str) -> AsyncIterator[AIOKafkaConsumer]:
         request_timeout_ms=REQUEST_TIMEOUT,
     )
     try:
-        async with reaching(bootstrap):
+        async with reaching(kafka):
             await consumer.start()
         yield consumer
+    except (TopicAuthorizationFailedError, GroupAuthorizationFailedError) as error:
+        user = of(kafka).user
+        raise ConfigurationError(f"Kafka gives {user} no right to do this ({error}): `rankstream acls`") from error
     except (KafkaError, OSError) as error:
         said = " ".join(str(error).split()) or type(error).__name__
         raise Transient(f"the broker stopped to answer: {said}") from error

@@ -13,6 +13,7 @@ from schemas.queries import Filters, MinVersion, Turn
 from schemas.replies import QueryReply
 from streams.errors import RankstreamError
 from streams.gateways.client import IN_FLIGHT, Client
+from topics.connection import Kafka
 
 T = TypeVar("T")
 
@@ -29,7 +30,7 @@ class SyncClient:
     def __init__(
         self,
         *,
-        bootstrap: str | None = "localhost:9092",
+        bootstrap: Kafka | None = "localhost:9092",
         instance: str | None = None,
         max_in_flight: int = IN_FLIGHT,
         fast_fetch: bool = False,

@@ -12,6 +12,7 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 
 from streams.errors import ConfigurationError, RankstreamError
 from streams.gateways.broker import WITHIN, reaching
+from topics.connection import Kafka, client_settings, of
 from topics.topic import Topic
 
 log = logging.getLogger(__name__)
@@ -37,7 +38,7 @@ class Tail:
 
     def __init__(
         self,
-        bootstrap: str,
+        kafka: Kafka,
         topic: Topic,
         deliver: Deliver,
         *,
@@ -47,7 +48,7 @@ class Tail:
         """Read the partitions that `choose` picks, given how many the topic has."""
         self.partitions: frozenset[int] = frozenset()
         self.reading = False
-        self._bootstrap = bootstrap
+        self._kafka = kafka
         self._topic = topic.name
         self._deliver = deliver
         self._choose = choose
@@ -69,7 +70,7 @@ class Tail:
 
     async def _open(self) -> AIOKafkaConsumer:
         consumer = AIOKafkaConsumer(
-            bootstrap_servers=self._bootstrap.split(","),
+            **client_settings(self._kafka),
             group_id=None,
             enable_auto_commit=False,
             auto_offset_reset="latest",
@@ -79,13 +80,15 @@ class Tail:
             metadata_max_age_ms=60_000,
         )
         try:
-            async with reaching(self._bootstrap):
+            async with reaching(self._kafka):
                 await consumer.start()
                 # All topics are listed, since asking Tansu for a name creates it.
                 cluster = await consumer._client.fetch_all_metadata()
                 count = len(cluster.partitions_for_topic(self._topic) or ())
                 if count == 0:
-                    raise ConfigurationError(f"topic {self._topic} is not there: run `rankstream topics apply`")
+                    kafka = of(self._kafka)
+                    hidden = f" (or {kafka.user} has no right to it: `rankstream acls`)" if kafka.named else ""
+                    raise ConfigurationError(f"topic {self._topic} is not there: run `rankstream topics apply`{hidden}")
                 self.partitions = frozenset(self._choose(count))
                 assigned = [TopicPartition(self._topic, partition) for partition in sorted(self.partitions)]
                 consumer.assign(assigned)

@@ -21,6 +21,7 @@ from streams.processors.retrieve_fulltext import RETRIEVE_FULLTEXT
 from streams.processors.retrieve_graph import RETRIEVE_GRAPH
 from streams.processors.retrieve_qa import RETRIEVE_QA
 from streams.processors.retrieve_sparse import RETRIEVE_SPARSE
+from topics.catalogue import CONSUMED
 
 LIVE: tuple[Processor, ...] = (
     CHUNK,
@@ -38,3 +39,7 @@ LEGS: tuple[Processor, ...] = (RETRIEVE_DENSE, RETRIEVE_SPARSE, RETRIEVE_FULLTEX
 QUERY: tuple[Processor, ...] = (PREPARE, *LEGS, FUSE, RERANK)
 LOG: tuple[Processor, ...] = (LOG_QUESTIONS, LOG_REPLIES)
 ALL: tuple[Processor, ...] = INGEST + QUERY + LOG
+# The topics whose dead letters may go back: a question's sender was answered, and a log never goes back in time.
+REDRIVABLE: frozenset[str] = frozenset(topic.name for topic in CONSUMED if topic.cleanup != "compact") - frozenset(
+    processor.source.name for processor in (*QUERY, *LOG)
+)

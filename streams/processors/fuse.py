@@ -26,6 +26,7 @@ from streams.ports import PassageReader, PinnedReader
 from streams.processor import Ack, Failure, OnFailure, Processor
 from streams.processors import freshness, replying
 from streams.processors.answer_cache import AnswerKeeper
+from streams.telemetry.meeting import Meeting
 from streams.wire import Outgoing
 from topics import catalogue
 
@@ -67,6 +68,7 @@ class Deps:
     reads: Callable[[str, str], bool] = lambda embedder, language: True  # whether one is made for a language
     joins: dict[str, Open] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
+    meeting: Meeting = field(default_factory=Meeting)
 
 
 async def handle(message: Expected | LegResult, deps: Deps) -> Sequence[Outgoing]:
@@ -76,6 +78,7 @@ async def handle(message: Expected | LegResult, deps: Deps) -> Sequence[Outgoing
         deps.counts["late or repeated"] += 1
         return ()
     if isinstance(message, LegResult):
+        deps.meeting.note(message.ticket)
         opened.changed.set()
         return ()
     if message.query.deadline + LATE < deps.clock():
@@ -94,6 +97,7 @@ async def handle(message: Expected | LegResult, deps: Deps) -> Sequence[Outgoing
         deps.counts["waiting"] -= 1
         join, opened.join = opened.join, Join()  # what is remembered is that it was answered, not its hits
         opened.answered = True
+        deps.meeting.link(message.query.ticket)
     return await _answer(message, join, deps.clock(), deps)
 
 
@@ -331,6 +335,7 @@ FUSE = Processor(
     failed=failed,
     on_failure=OnFailure.ANSWER,
     ack=Ack.ON_RECEIPT,
+    joins=lambda message: isinstance(message, LegResult),
     keyed=False,
     in_flight=2 * OPEN_JOINS,
     time_limit=90.0,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import msgspec
 
@@ -11,6 +11,7 @@ from schemas.documents import DocumentStatus, Receipt
 from streams.domain.generation import named
 from streams.ports import Epochs, Generations, VectorIndex, VersionReader, VersionStore
 from streams.processor import Failure, Processor
+from streams.telemetry.meeting import Meeting
 from streams.wire import Outgoing
 from topics import catalogue
 
@@ -24,13 +25,17 @@ class Deps:
     epochs: Epochs
     generations: Generations | None = None  # which one is live now, not a moment ago; none: there is but one
     standing: VersionReader | None = None  # beside `generations`
+    meeting: Meeting = field(default_factory=Meeting)
 
 
 async def handle(receipt: Receipt, deps: Deps) -> Sequence[Outgoing]:
     """Count a receipt; the last one of a version publishes it. Every step may be repeated."""
     publication = await deps.versions.complete(receipt)
+    version = (receipt.key, receipt.version, receipt.generation)
     if publication is None:
+        deps.meeting.note(version)
         return ()
+    deps.meeting.link(version)
     if publication.rewrite:
         # Under the lock: a worker that slept must not write what a higher version has replaced.
         async with deps.versions.hold(receipt.key, receipt.version, receipt.generation) as wanted:

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from streams.processor import Processor
+from streams.processors import catalogue as processors
 from topics import catalogue
 from topics.topic import Topic
 
-Operation = Literal["Read", "Write", "Create", "Describe", "DescribeConfigs", "Alter", "AlterConfigs"]
+Operation = Literal["Read", "Write", "Create", "Describe", "DescribeConfigs", "AlterConfigs"]
 EVERY = "*"  # as a name: all of its kind
+OTHERS = ("clients", "gateway", "log-shipper", "operator", "scaler")  # users that are no processors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,15 +37,15 @@ def of_processor(processor: Processor) -> tuple[Right, ...]:
 
 def of_clients() -> tuple[Right, ...]:
     """Return the rights of those who publish documents and ask questions; they read without a consumer group."""
-    sent = (catalogue.DOCUMENT_CHANGES, catalogue.QUERIES)
+    sent = (catalogue.DOCUMENT_CHANGES, catalogue.DOCUMENT_CHANGES_BULK, catalogue.QUERIES)
     heard = (catalogue.DOCUMENT_STATUS, catalogue.REPLIES)
     return (*map(_writing, sent), *map(_reading, heard))
 
 
 def of_gateway() -> tuple[Right, ...]:
-    """Return the rights of the HTTP gateway: a client's, the bulk lane, and a look at how far all is, for admins."""
+    """Return the rights of the HTTP gateway: a client's, and a look at how far all is, for admins."""
     groups = Right(kind="group", name=EVERY, operations=("Describe",))
-    return (LOOK, *of_clients(), _writing(catalogue.DOCUMENT_CHANGES_BULK), groups)
+    return (LOOK, *of_clients(), groups)
 
 
 def of_log_shipper() -> tuple[Right, ...]:
@@ -53,15 +55,36 @@ def of_log_shipper() -> tuple[Right, ...]:
 
 
 def of_operator() -> tuple[Right, ...]:
-    """Return the rights of `rankstream topics` and `rankstream status`."""
+    """Return the rights of `rankstream topics`, `status`, `reindex`, `dlq` and `check`.
+
+    Dead letters are read, marked, and sent back to the topics that they came from; no other record is read or written.
+    """
     return (
-        Right(
-            kind="topic",
-            name=EVERY,
-            operations=("Create", "Describe", "DescribeConfigs", "Alter", "AlterConfigs"),
-        ),
+        Right(kind="topic", name=EVERY, operations=("Create", "Describe", "DescribeConfigs", "AlterConfigs")),
         Right(kind="group", name=EVERY, operations=("Describe",)),
+        *(
+            Right(kind="topic", name=topic.name, operations=("Read", "Write", "Describe"))
+            for topic in catalogue.DEAD_LETTERS
+        ),
+        *(_writing(topic) for topic in catalogue.CONSUMED if topic.name in processors.REDRIVABLE),
     )
+
+
+def of_scaler() -> tuple[Right, ...]:
+    """Return the rights of what counts how far groups are behind and starts processes by it; it reads no record."""
+    return tuple(Right(kind=kind, name=EVERY, operations=("Describe",)) for kind in ("topic", "group"))
+
+
+def of_everyone() -> dict[str, tuple[Right, ...]]:
+    """Return the rights of each user by its name: a processor's and those of `OTHERS`."""
+    return {
+        **{processor.name: of_processor(processor) for processor in processors.ALL},
+        "clients": of_clients(),
+        "gateway": of_gateway(),
+        "log-shipper": of_log_shipper(),
+        "operator": of_operator(),
+        "scaler": of_scaler(),
+    }
 
 
 def _written(processor: Processor) -> Iterator[Topic]:

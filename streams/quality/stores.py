@@ -26,7 +26,7 @@ async def at_hand(progress: Callable[[str], None] = lambda message: None) -> Asy
     progress(f"starting Postgres and Qdrant, data in {given.data_dir}")
     started = await stack.start(
         given.data_dir,
-        kafka=given.kafka or _NO_BROKER,
+        kafka=str(given.kafka or _NO_BROKER),
         qdrant=given.qdrant,
         postgres=given.postgres,
         redis=given.redis,

@@ -25,6 +25,7 @@ from schemas.documents import DocumentChange
 from streams.embedded.ports import Ports
 from streams.embedded.stack import Endpoints, Stack
 from streams.gateways.client import Client
+from tests.otlp import collecting
 
 ROOT = Path(__file__).parents[2]
 SERVICES: dict[str, dict[str, Any]] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
@@ -41,7 +42,7 @@ SECONDS = 90.0  # until a process is ready, on a machine that has other things t
 class Place:
     """Where the services run instead: the servers of this test, a folder, a port."""
 
-    def __init__(self, at: Endpoints, folder: Path, port: int) -> None:
+    def __init__(self, at: Endpoints, folder: Path, port: int, collector: str) -> None:
         self.folder, self.port = folder, port
         self._instead = {
             "KAFKA_BOOTSTRAP_SERVERS": at.kafka,
@@ -50,6 +51,7 @@ class Place:
             "REDIS_URL": at.redis,
             "RANKSTREAM_DATA": str(folder),
             "RANKSTREAM_HEALTH": f"127.0.0.1:{port}",
+            "RANKSTREAM_TELEMETRY": collector,
         }
 
     def environment(self, service: dict[str, Any]) -> dict[str, str]:
@@ -116,14 +118,15 @@ class Process:
             self.process.wait()
 
 
-def started(stack: Stack, folder: Path, ports: Ports, running: ExitStack) -> list[Process]:
+def started(stack: Stack, folder: Path, ports: Ports, running: ExitStack, collector: str) -> list[Process]:
     processes: list[Process] = []
     names: Sequence[str] = list(PROCESSORS)
     for begin in range(0, len(names), AT_ONCE):
         for name in names[begin : begin + AT_ONCE]:
             own = folder / name
             own.mkdir()
-            processes.append(Process(name, PROCESSORS[name], Place(stack.endpoints, own, ports.take(name))))
+            place = Place(stack.endpoints, own, ports.take(name), collector)
+            processes.append(Process(name, PROCESSORS[name], place))
             running.callback(processes[-1].kill)
         for process in processes[begin:]:
             process.wait_until_healthy()
@@ -140,7 +143,8 @@ def running() -> Iterator[ExitStack]:
 async def test_the_services_index_a_document_answer_a_question_and_end_when_told(
     stack: Stack, tmp_path: Path, running: ExitStack
 ) -> None:
-    place = Place(stack.endpoints, tmp_path, 0)
+    collector = running.enter_context(collecting())
+    place = Place(stack.endpoints, tmp_path, 0, collector.url)
     topics = await asyncio.to_thread(
         subprocess.run,
         [sys.executable, "-m", "streams.cli.main", *TOPICS["command"]],
@@ -152,7 +156,7 @@ async def test_the_services_index_a_document_answer_a_question_and_end_when_told
     assert topics.returncode == 0, topics.stderr
     ports = Ports(tmp_path)
     running.callback(ports.release)
-    processes = await asyncio.to_thread(started, stack, tmp_path, ports, running)
+    processes = await asyncio.to_thread(started, stack, tmp_path, ports, running, collector.url)
 
     async with Client(bootstrap=stack.endpoints.kafka) as client:
         change = DocumentChange(
@@ -172,4 +176,6 @@ async def test_the_services_index_a_document_answer_a_question_and_end_when_told
         await asyncio.to_thread(process.process.wait, SECONDS)
         assert process.process.returncode == 0, f"{process.name}:\n{process.said}"
         assert process.said.endswith("stopped\n")
+    # Each was seen under its own name, up to its end.
+    assert {f"rankstream-{name}" for name in PROCESSORS} <= collector.services
     assert not await asyncio.to_thread(lambda: processes[0].healthy)

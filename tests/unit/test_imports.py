@@ -122,6 +122,17 @@ def test_two_files_import_faust() -> None:
     assert found <= {"streams.app", "streams.consumer"}
 
 
+def test_two_files_import_opentelemetry() -> None:
+    found = {module for module, file in modules(*OURS) if any(within(name, "opentelemetry") for name in imported(file))}
+    assert found == {"streams.telemetry.otel", "streams.telemetry.otel_metrics"}
+
+
+def test_telemetry_knows_no_adapter_and_no_processor_in_particular() -> None:
+    forbidden = ("streams.adapters", "streams.processors", "streams.app", "streams.gateways", "streams.bootstrap")
+    for module, file in modules("streams.telemetry"):
+        assert {name for name in imported(file) if within(name, *forbidden)} == set(), module
+
+
 def reads_of_environment(file: Path) -> Iterator[str]:
     """Return the name of every variable that a file reads, `*` where it takes the environment as a whole."""
     tree = ast.parse(file.read_bytes())

@@ -8,7 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.queries import ReplyTo
+from schemas.replies import Milliseconds, QueryReply
 from streams import wire
+from streams.wire import Moved, Outgoing, Record
+from topics import catalogue
 
 headers = st.dictionaries(
     st.sampled_from([wire.CORRELATION_ID, wire.REPLY_TOPIC, wire.REPLY_PARTITION, "traceparent"]),
@@ -36,3 +39,14 @@ def test_no_headers_break_the_reading_of_an_address(given_headers: dict[str, byt
     partition = given_headers.get(wire.REPLY_PARTITION)
     usable = bool(given_headers.get(wire.REPLY_TOPIC)) and (partition is None or len(partition) == 4)
     assert (address is not None) == usable
+
+
+def test_an_output_is_below_the_span_of_its_record_and_as_old_as_what_is_behind_it() -> None:
+    came = {"traceparent": b"above", wire.SINCE: b"17", "other": b"x"}
+    cause = Record(topic="t", partition=0, offset=1, timestamp=0.0, key=b"k", value=b"{}", headers=came)
+    reply = QueryReply(query_id="q", milliseconds=Milliseconds(total=1.0))
+    outgoing = Outgoing(topic=catalogue.REPLIES, key=b"k", message=reply, headers={"own": b"y"})
+    assert wire.write(outgoing, cause).headers == {"traceparent": b"above", wire.SINCE: b"17", "own": b"y"}
+    assert wire.write(outgoing, cause, {"traceparent": b"span"}).headers["traceparent"] == b"span"
+    moved = Moved(topic=catalogue.REPLIES, key=b"k", message=reply)
+    assert wire.write(moved, cause, {"traceparent": b"span"}).headers == {**came, "traceparent": b"span"}

@@ -17,6 +17,7 @@ from streams.batching import Counts, MicroBatcher
 from streams.domain import buckets, token_limit
 from streams.errors import ConfigurationError, Invalid
 from streams.ports import Vectors
+from streams.telemetry.calls import traced
 
 log = logging.getLogger(__name__)
 
@@ -26,6 +27,7 @@ REQUESTS = 4  # on their way at once, of each kind of text
 QUEUED = 1_024  # texts
 
 
+@traced("embedder", "embed_queries", "embed_passages")
 class HttpEmbedder:
     """Questions and passages go in requests of their own, so that a question waits behind no passage."""
 
@@ -46,7 +48,9 @@ class HttpEmbedder:
             attempts=spec.attempts,
         )
         ask = partial(MicroBatcher, at_once=REQUESTS, most_queued=QUEUED)
-        self._queries = ask(partial(self._vectors, query=True), size=min(QUESTIONS, spec.batch), wait=0.0)
+        self._queries = ask(
+            partial(self._vectors, query=True), kind="queries", size=min(QUESTIONS, spec.batch), wait=0.0
+        )
         self._passages = ask(
             partial(self._vectors, query=False),
             size=spec.batch,

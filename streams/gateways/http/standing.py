@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -60,7 +61,7 @@ class Standing:
 
     async def _servers(self) -> dict[str, str]:
         found = self._found
-        asked: dict[str, tuple[str | None, Callable[[str], Awaitable[None]]]] = {
+        asked: dict[str, tuple[Any, Callable[[Any], Awaitable[None]]]] = {
             "kafka": (found.kafka, probes.kafka),
             "postgres": (found.postgres, probes.postgres),
             "qdrant": (found.qdrant, partial(probes.qdrant, key=found.qdrant_key)),

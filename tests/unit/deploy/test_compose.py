@@ -144,7 +144,9 @@ def test_what_is_mounted_is_there_and_is_yaml() -> None:
     for name, service in SERVICES.items():
         for volume in service.get("volumes", ()):
             source = volume.partition(":")[0]
-            if source.startswith("./"):
+            if (ROOT / source).is_dir():
+                assert volume.endswith(":ro"), name
+            elif source.startswith("./"):
                 assert yaml.safe_load((ROOT / source).read_text()), name
             else:
                 assert source in DOCUMENT["volumes"], name

@@ -10,6 +10,7 @@ from typing import Any
 
 import promql_parser
 import pytest
+import trustme
 import yaml
 
 from deploy import generate, keda, kubernetes, strimzi
@@ -146,7 +147,8 @@ def test_settings_come_from_one_map_and_one_secret_and_are_settings(name: str) -
         assert [("0.0.0.0", each["containerPort"]) for each in container.get("ports", ())] in ([], [health])
         # What is written lies on a volume.
         mounted = {mount["mountPath"] for mount in container["volumeMounts"]}
-        assert {"/tmp", container["env"][0]["value"]} <= mounted
+        own = {each["name"]: each["value"] for each in container["env"]}
+        assert {"/tmp", own[settings.DATA_DIR]} <= mounted
         assert {mount["name"] for mount in container["volumeMounts"]} == {
             volume["name"] for volume in template["spec"]["volumes"]
         }
@@ -230,11 +232,9 @@ def test_topics_are_those_of_the_catalogue_with_their_partitions_and_settings() 
     assert {each["spec"]["replicas"] for each in found.values()} == {strimzi.REPLICAS}
 
 
-def test_users_are_the_processors_the_clients_and_the_operator_with_their_rights_and_no_more() -> None:
+def test_users_are_the_processors_and_the_others_with_their_rights_and_no_more() -> None:
     found = of_kind(overlay("production"), "KafkaUser")
-    wanted = {processor.name: rights.of_processor(processor) for processor in catalogue.ALL}
-    wanted |= {"clients": rights.of_clients(), "gateway": rights.of_gateway(), "operator": rights.of_operator()}
-    wanted["log-shipper"] = rights.of_log_shipper()
+    wanted = rights.of_everyone()
     assert {
         name: {
             (acl["resource"]["type"], acl["resource"]["name"], *acl["operations"])
@@ -254,7 +254,59 @@ def test_what_belongs_to_the_cluster_names_it() -> None:
         for each in of_kind(objects, kind).values():
             assert each["metadata"]["labels"]["strimzi.io/cluster"] == cluster
     [values] = [each["data"] for key, each in of_kind(objects, "ConfigMap").items() if key.startswith("rankstream")]
-    assert values["KAFKA_BOOTSTRAP_SERVERS"] == f"{cluster}-kafka-bootstrap:9092"
+    assert values["KAFKA_BOOTSTRAP_SERVERS"] == f"{cluster}-kafka-bootstrap:9093"
+
+
+def test_nobody_reaches_kafka_without_a_login_and_each_processor_logs_in_as_its_own_user(tmp_path: Path) -> None:
+    objects = overlay("production")
+    [kafka] = of_kind(objects, "Kafka").values()
+    listeners = kafka["spec"]["kafka"]["listeners"]
+    assert [(each["tls"], each["authentication"]["type"]) for each in listeners] == [(True, "scram-sha-512")]
+    assert kafka["spec"]["kafka"]["authorization"] == {"type": "simple"}
+    users = of_kind(objects, "KafkaUser")
+    [values] = [each["data"] for key, each in of_kind(objects, "ConfigMap").items() if key.startswith("rankstream-")]
+    for owner, template in pods(objects):
+        if owner not in [*NAMES, "topics"]:
+            continue
+        [container] = template["spec"]["containers"]
+        environment = {**values, **{each["name"]: each["value"] for each in container["env"]}}
+        user = environment[settings.KAFKA_USERNAME]
+        assert user == strimzi.USER.format("operator" if owner == "topics" else owner)
+        assert user in users
+        [volume] = [each for each in template["spec"]["volumes"] if each["name"] == "kafka"]
+        [mount] = [each for each in container["volumeMounts"] if each["name"] == "kafka"]
+        mounted = {
+            f"{mount['mountPath']}/{item['path']}": (source["secret"]["name"], item["key"])
+            for source in volume["projected"]["sources"]
+            for item in source["secret"]["items"]
+        }
+        assert mounted[environment[settings.KAFKA_PASSWORD_FILE]] == (user, "password")
+        assert mounted[environment[settings.KAFKA_CA]] == (f"{strimzi.CLUSTER}-cluster-ca-cert", "ca.crt")
+        # What the pod is given is a connection, once its files are there.
+        (tmp_path / "password").write_text("secret")
+        trustme.CA().cert_pem.write_to_path(str(tmp_path / "ca.crt"))
+        given = {name: value.replace(mount["mountPath"], str(tmp_path)) for name, value in environment.items()}
+        found = settings.given(given).kafka
+        assert found is not None
+        assert (found.protocol, found.user) == ("SASL_SSL", user)
+
+
+def test_keda_logs_in_as_a_user_that_reads_nothing() -> None:
+    objects = overlay("production")
+    [authentication] = of_kind(objects, "TriggerAuthentication").values()
+    parameters = {
+        each["parameter"]: each for source in ("configMapTargetRef", "secretTargetRef")
+        for each in authentication["spec"][source]
+    }  # fmt: skip
+    assert parameters.keys() == {"sasl", "tls", "username", "password", "ca"}
+    user = of_kind(objects, "ConfigMap")[parameters["username"]["name"]]["data"]["username"]
+    assert parameters["password"]["name"] == user
+    acls = of_kind(objects, "KafkaUser")[user]["spec"]["authorization"]["acls"]
+    assert {operation for acl in acls for operation in acl["operations"]} == {"Describe"}
+    for scaled in of_kind(objects, "ScaledObject").values():
+        for trigger in scaled["spec"]["triggers"]:
+            wanted = {"name": "kafka"} if trigger["type"] == "kafka" else None
+            assert trigger.get("authenticationRef") == wanted
 
 
 def test_every_pod_of_production_has_a_policy() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from streams.cli import dlq_arguments
 from streams.processor import Processor
 from streams.processors import catalogue, rights
 from topics import catalogue as topics
@@ -29,7 +30,8 @@ def test_a_processor_reads_its_source_in_its_group_and_writes_its_sinks_and_dead
 
 def test_whoever_asks_and_publishes_cannot_read_what_others_ask_and_publish() -> None:
     found = rights.of_clients()
-    assert granted(found, "Write") == {("topic", topics.QUERIES.name), ("topic", topics.DOCUMENT_CHANGES.name)}
+    written = (topics.QUERIES, topics.DOCUMENT_CHANGES, topics.DOCUMENT_CHANGES_BULK)
+    assert granted(found, "Write") == {("topic", topic.name) for topic in written}
     assert granted(found, "Read") == {("topic", topics.REPLIES.name), ("topic", topics.DOCUMENT_STATUS.name)}
 
 
@@ -41,5 +43,16 @@ def test_the_gateway_publishes_on_both_lanes_and_reads_what_a_client_reads() -> 
     assert not {"Create", "Alter", "AlterConfigs"} & {each for right in found for each in right.operations}
 
 
-def test_the_operator_reads_and_writes_no_records() -> None:
-    assert granted(rights.of_operator(), "Read") == granted(rights.of_operator(), "Write") == set()
+def test_the_operator_reads_and_marks_dead_letters_and_sends_them_back_and_touches_no_other_record() -> None:
+    found = rights.of_operator()
+    dead = {("topic", topic.dead_letters.name) for topic in topics.CONSUMED}
+    assert granted(found, "Read") == dead
+    assert granted(found, "Write") == dead | {("topic", name) for name in dlq_arguments.redrivable()}
+    assert granted(found, "Describe") >= {("topic", rights.EVERY), ("group", rights.EVERY)}
+
+
+def test_there_is_a_user_for_each_processor_and_no_right_is_listed_twice() -> None:
+    everyone = rights.of_everyone()
+    assert list(everyone) == [*(processor.name for processor in catalogue.ALL), *rights.OTHERS]
+    for found in everyone.values():
+        assert len(set(found)) == len(found)

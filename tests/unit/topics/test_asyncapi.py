@@ -94,6 +94,7 @@ def test_header_names_are_those_of_the_wire() -> None:
         wire.REPLY_TOPIC,
         wire.REPLY_PARTITION,
     )
+    assert {*record_headers.TRACE, "tracestate"} == {*wire.TRACE_HEADERS}
 
 
 def test_processors_add_what_they_read_and_write() -> None:

@@ -1,0 +1,174 @@
+"""What `rankstream check` looks at: each server, and each right there. Nothing is written anywhere."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from streams import settings
+from streams.adapters import embedders, postgres, postgres_rights, profiles
+from streams.adapters.chat import ChatModel
+from streams.adapters.postgres_generations import PostgresGenerations
+from streams.cli import probes
+from streams.errors import ConfigurationError, RankstreamError, Transient
+from streams.gateways import permitted
+from streams.processors.rights import Right
+from streams.settings import Settings
+from topics import admin
+
+SECONDS = 15.0  # for each check but that of the embedder, which may read a model from disk
+LOAD_SECONDS = 120.0
+OK, SKIPPED, FAILED, WRONG = "ok", "skipped", "failed", "wrong"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What one check found: `wrong` where something must be changed, `failed` where somebody does not answer."""
+
+    name: str
+    state: str
+    said: str = ""
+
+
+class Checks:
+    """The checks of one set of settings, for the users whose rights are wanted."""
+
+    def __init__(self, found: Settings, wanted: Sequence[Right]) -> None:
+        self._settings = found
+        self._wanted = wanted
+
+    async def run(self) -> list[Finding]:
+        """Run all at the same time; return what each found, in one order."""
+        checks: dict[str, Callable[[], Awaitable[Finding | None]]] = {
+            "profiles": self._profiles,
+            "kafka": self._kafka,
+            "topics": self._topics,
+            "rights on kafka": self._kafka_rights,
+            "postgres": self._postgres,
+            "rights on postgres": self._postgres_rights,
+            "qdrant": self._qdrant,
+            "redis": self._redis,
+            "embedder": self._embedder,
+            "language model": self._llm,
+        }
+        return list(await asyncio.gather(*(_one(name, check) for name, check in checks.items())))
+
+    async def _profiles(self) -> Finding | None:
+        profiles.load(self._settings.profiles)
+        embedders.known(self._settings.models)
+        return None
+
+    async def _kafka(self) -> Finding | None:
+        kafka = settings.need(self._settings.kafka, settings.KAFKA)
+        await probes.kafka(kafka)
+        return Finding(name="kafka", state=OK, said=f"{kafka}, as {kafka.user}, {kafka.protocol}")
+
+    async def _topics(self) -> Finding | None:
+        if self._settings.kafka is None:
+            return Finding(name="topics", state=SKIPPED, said=f"{settings.KAFKA} is not set")
+        if differences := await admin.check(self._settings.kafka):
+            said = "; ".join(map(str, differences))
+            return Finding(name="topics", state=WRONG, said=f"{said}: `rankstream topics apply`")
+        return None
+
+    async def _kafka_rights(self) -> Finding | None:
+        if self._settings.kafka is None:
+            return Finding(name="rights on kafka", state=SKIPPED, said=f"{settings.KAFKA} is not set")
+        try:
+            missing = await permitted.lacking(self._settings.kafka, self._wanted)
+        except Transient as error:
+            if self._settings.kafka.named:
+                raise
+            return Finding(name="rights on kafka", state=SKIPPED, said=f"nobody logs in, and {error}")
+        if missing:
+            said = "; ".join(dict.fromkeys(map(permitted.said, missing)))
+            return Finding(
+                name="rights on kafka", state=WRONG, said=f"{self._settings.kafka.user} lacks {said}: `rankstream acls`"
+            )
+        return None
+
+    async def _postgres(self) -> Finding | None:
+        pool = await postgres.open_pool(settings.need(self._settings.postgres, settings.POSTGRES), size=1)
+        try:
+            if unready := await postgres_rights.unready(pool):
+                return Finding(
+                    name="postgres", state=WRONG, said=f"migrations: {'; '.join(unready)}: `rankstream topics apply`"
+                )
+        finally:
+            await pool.close()
+        return None
+
+    async def _postgres_rights(self) -> Finding | None:
+        if self._settings.postgres is None:
+            return Finding(name="rights on postgres", state=SKIPPED, said=f"{settings.POSTGRES} is not set")
+        pool = await postgres.open_pool(self._settings.postgres, size=1)
+        try:
+            if missing := await postgres_rights.lacking(pool):
+                return Finding(name="rights on postgres", state=WRONG, said=f"the user lacks {'; '.join(missing)}")
+        finally:
+            await pool.close()
+        return None
+
+    async def _qdrant(self) -> Finding | None:
+        url = settings.need(self._settings.qdrant, settings.QDRANT)
+        await probes.qdrant(url, key=self._settings.qdrant_key, ca=self._settings.qdrant_ca)
+        return None
+
+    async def _redis(self) -> Finding | None:
+        if self._settings.redis is None:
+            return Finding(name="redis", state=SKIPPED, said=f"{settings.REDIS} is not set: no answer is kept")
+        await probes.valkey(self._settings.redis)
+        return None
+
+    async def _embedder(self) -> Finding | None:
+        live = None
+        if self._settings.postgres is not None:
+            try:
+                pool = await postgres.open_pool(self._settings.postgres, size=1)
+            except RankstreamError:
+                pass  # told by the check of Postgres
+            else:
+                try:
+                    live = await PostgresGenerations(pool=pool).find()
+                except RankstreamError:
+                    pass
+                finally:
+                    await pool.close()
+        among = embedders.known(self._settings.models)
+        main, also = embedders.wanted(live, main=self._settings.embedder, also=self._settings.embed_also, among=among)
+        for model in (main, *also):
+            embedder = await asyncio.to_thread(embedders.build, model.name, among)
+            try:
+                made = await embedder.embed_queries(["Does it work?"])
+                if not np.isfinite(made).all():
+                    raise ConfigurationError(f"{settings.EMBEDDER}: {model.name} gives vectors that are no numbers")
+            finally:
+                await embedder.close()
+        return Finding(name="embedder", state=OK, said=", ".join(model.name for model in (main, *also)))
+
+    async def _llm(self) -> Finding | None:
+        found = self._settings.llm
+        if found is None:
+            return Finding(name="language model", state=SKIPPED, said=f"{settings.LLM_URL} is not set")
+        model = ChatModel(url=found.url, model=found.model, key=found.key)
+        try:
+            await model.complete("Answer with one word.", "Are you there?", max_tokens=8, seconds=SECONDS - 1)
+        finally:
+            await model.close()
+        return Finding(name="language model", state=OK, said=found.model)
+
+
+async def _one(name: str, check: Callable[[], Awaitable[Finding | None]]) -> Finding:
+    """Run a check; whatever it raises is what it found."""
+    try:
+        async with asyncio.timeout(LOAD_SECONDS if name == "embedder" else SECONDS):
+            return await check() or Finding(name=name, state=OK)
+    except TimeoutError:
+        return Finding(name=name, state=FAILED, said="no answer in time")
+    except Exception as error:
+        state = WRONG if isinstance(error, ConfigurationError | admin.AdminError) else FAILED
+        said = " ".join(str(error).split())[:400] or type(error).__name__
+        return Finding(name=name, state=state, said=said)

@@ -1,0 +1,1 @@
+"""What the pipeline tells of itself: traces, metrics and logs. Only otel.py knows the SDK."""

@@ -1,0 +1,201 @@
+"""The backend over OpenTelemetry's SDK, by OTLP over HTTP; only this file and otel_metrics.py import it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import threading
+from collections.abc import Mapping
+
+from opentelemetry._logs import Logger, SeverityNumber
+from opentelemetry.context import Context
+from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
+from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk._logs import LoggerProvider
+from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
+from opentelemetry.trace import (
+    NonRecordingSpan,
+    SpanContext,
+    SpanKind,
+    Status,
+    StatusCode,
+    TraceFlags,
+    set_span_in_context,
+)
+from opentelemetry.trace import Span as SdkSpan
+
+from streams.telemetry import w3c
+from streams.telemetry.instruments import Instrument
+from streams.telemetry.logs import line
+from streams.telemetry.otel_metrics import Metrics
+from streams.telemetry.signals import Attributes, Span
+from streams.telemetry.signals import SpanKind as Kind
+
+log = logging.getLogger(__name__)
+
+SCOPE = "rankstream"
+TRACES_EVERY = 2_000  # milliseconds
+METRICS_EVERY = 15.0  # seconds, as Prometheus scrapes
+MOST_SPANS = 8_192  # that wait for their export; more are dropped, so that a collector that is away costs no memory
+TIMEOUT = 5.0  # seconds for one export
+_KINDS: Mapping[Kind, SpanKind] = {
+    "internal": SpanKind.INTERNAL,
+    "client": SpanKind.CLIENT,
+    "producer": SpanKind.PRODUCER,
+    "consumer": SpanKind.CONSUMER,
+}
+
+
+class OtelSpan:
+    """The Span port over one of the SDK's."""
+
+    def __init__(self, span: SdkSpan) -> None:
+        self.span = span
+        self.recording = span.is_recording()
+
+    @property
+    def traceparent(self) -> str:
+        """The W3C trace context of what it causes."""
+        context = self.span.get_span_context()
+        return w3c.written(context.trace_id, context.span_id, sampled=context.trace_flags.sampled)
+
+    def event(self, name: str, attributes: Attributes) -> None:
+        """Note something that happened in it."""
+        if self.recording:
+            self.span.add_event(name, attributes)
+
+    def link(self, traceparent: str) -> None:
+        """Point at a span elsewhere that it has to do with."""
+        context = _context(traceparent)
+        if context is not None and self.recording:
+            self.span.add_link(context)
+
+    def end(self, attributes: Attributes, *, error: str | None = None) -> None:
+        """End it."""
+        if not self.recording:
+            return
+        if attributes:
+            self.span.set_attributes(attributes)
+        if error is not None:
+            self.span.set_attribute("error.type", error)
+            self.span.set_status(Status(StatusCode.ERROR))
+        self.span.end()
+
+
+class Otel:
+    """The Backend port: batches in threads of their own, so that no record waits for the collector."""
+
+    def __init__(self, endpoint: str, *, service: str, sample: float, traces_every: int = TRACES_EVERY) -> None:
+        """endpoint: OTLP over HTTP, up to the port; sample: the share of traces that is kept."""
+        resource = Resource.create(
+            {
+                "service.name": service,
+                "service.namespace": SCOPE,
+                "service.instance.id": f"{socket.gethostname()}:{os.getpid()}",
+            }
+        )
+        base = endpoint.rstrip("/")
+        ratio = TraceIdRatioBased(sample)
+        # By its id, a trace is kept by all or by none; that a client samples everything does not make us do so.
+        self._traces = TracerProvider(
+            sampler=ParentBased(ratio, remote_parent_sampled=ratio), resource=resource, shutdown_on_exit=False
+        )
+        self._traces.add_span_processor(
+            BatchSpanProcessor(
+                OTLPSpanExporter(endpoint=f"{base}/v1/traces", timeout=TIMEOUT),
+                max_queue_size=MOST_SPANS,
+                schedule_delay_millis=traces_every,
+            )
+        )
+        exporter = OTLPMetricExporter(endpoint=f"{base}/v1/metrics", timeout=TIMEOUT)
+        self._metrics = Metrics(exporter, resource, scope=SCOPE, every=METRICS_EVERY)
+        self._logs = LoggerProvider(resource=resource, shutdown_on_exit=False)
+        self._logs.add_log_record_processor(
+            BatchLogRecordProcessor(
+                OTLPLogExporter(endpoint=f"{base}/v1/logs", timeout=TIMEOUT), schedule_delay_millis=traces_every
+            )
+        )
+        self._tracer = self._traces.get_tracer(SCOPE)
+        self._record = self._metrics.aggregates.record
+        self.handler: logging.Handler = _Logs(self._logs.get_logger(SCOPE))
+
+    def start(
+        self, name: str, kind: Kind, parent: Span | str | None, attributes: Attributes, since: float | None = None
+    ) -> Span:
+        """Begin a span; one that is not sampled has a context all the same, which says so."""
+        if isinstance(parent, OtelSpan):
+            context = set_span_in_context(parent.span)
+        else:
+            above = _context(parent) if isinstance(parent, str) else None
+            context = Context() if above is None else set_span_in_context(NonRecordingSpan(above))
+        begun = None if since is None else int(since * 1e9)
+        return OtelSpan(
+            self._tracer.start_span(name, context, kind=_KINDS[kind], attributes=attributes, start_time=begun)
+        )
+
+    def record(self, instrument: Instrument, value: float, labels: Mapping[str, str]) -> None:
+        """Count or measure something."""
+        self._record(instrument, value, labels)
+
+    def close(self, seconds: float) -> None:
+        """Export what is left, within so many seconds: a collector that is away must not hold up an end."""
+
+        def end() -> None:
+            self._traces.shutdown()
+            self._metrics.shutdown()
+            self._logs.shutdown()
+
+        thread = threading.Thread(target=end, name="telemetry-end", daemon=True)
+        thread.start()
+        thread.join(seconds)
+
+    def flush(self) -> None:
+        """Export now."""
+        self._traces.force_flush()
+        self._metrics.flush()
+        self._logs.force_flush()
+
+
+class _Logs(logging.Handler):
+    """Hands log lines on, but for what the exporters say of themselves."""
+
+    def __init__(self, logger: Logger) -> None:
+        super().__init__()
+        self._logger = logger
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.name.startswith(("opentelemetry", "urllib3")):
+            return
+        try:
+            said = line(record)
+            at = w3c.read(f"00-{said.pop('trace_id', '')}-{said.pop('span_id', '')}-01")
+            self._logger.emit(
+                timestamp=int(record.created * 1e9),
+                context=Context() if at is None else set_span_in_context(NonRecordingSpan(_placed(at))),
+                severity_number=_severity(record.levelno),
+                severity_text=said.pop("level"),
+                body=said.pop("message"),
+                attributes={name: value for name, value in said.items() if name != "time"},
+            )
+        except Exception:
+            self.handleError(record)
+
+
+def _context(traceparent: str) -> SpanContext | None:
+    found = w3c.read(traceparent)
+    return None if found is None else _placed(found)
+
+
+def _placed(at: w3c.TraceContext) -> SpanContext:
+    return SpanContext(at.trace_id, at.span_id, is_remote=True, trace_flags=TraceFlags(int(at.sampled)))
+
+
+def _severity(level: int) -> SeverityNumber:
+    """Return a level of Python's by the number that OpenTelemetry has for it: 10 is DEBUG = 5, 50 is FATAL = 21."""
+    return SeverityNumber(min(21, max(1, level // 10 * 4 + 1)))

@@ -1,0 +1,52 @@
+"""Rights as `rankstream acls` prints them."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from deploy import strimzi
+from streams.cli import acls
+from streams.errors import ConfigurationError
+from streams.processors import rights
+
+
+def said(*arguments: str) -> str:
+    done = CliRunner().invoke(acls.command, arguments, catch_exceptions=False)
+    assert done.exit_code == 0
+    return done.output
+
+
+def test_each_right_of_each_user_is_a_command_of_kafka() -> None:
+    lines = [shlex.split(line) for line in said().splitlines() if not line.startswith("#")]
+    everyone = rights.of_everyone()
+    assert len(lines) == sum(map(len, everyone.values()))
+    [command] = [line for line in lines if "rankstream.replay-" in line]
+    assert command[command.index("--allow-principal") :] == [
+        "--allow-principal", "User:rankstream-replay", "--operation", "Read", "--operation", "Describe",
+        "--group", "rankstream.replay-", "--resource-pattern-type", "prefixed",
+    ]  # fmt: skip
+
+
+def test_whoever_a_user_is_to_kafka_can_be_said() -> None:
+    text = said("--processor", "chunk", "--principal", "User:CN={name},O=Example Org")
+    assert "--allow-principal 'User:CN=chunk,O=Example Org'" in text
+    assert "embed" not in text
+    with pytest.raises(ConfigurationError, match=r"--principal 'User:x' must have \{name}"):
+        said("--principal", "User:x")
+    with pytest.raises(ConfigurationError, match="there is no user 'chunky'; there are chunk, embed"):
+        said("--processor", "chunky")
+
+
+def test_strimzi_s_form_is_what_the_generated_users_have() -> None:
+    [user] = [
+        each
+        for text in strimzi.files((), ()).values()
+        for each in yaml.safe_load_all(text)
+        if each and each.get("metadata", {}).get("name") == "rankstream-operator"
+    ]
+    printed = yaml.safe_load(said("--processor", "operator", "--format", "strimzi"))
+    assert printed == {"authorization": user["spec"]["authorization"]}

@@ -1,0 +1,47 @@
+"""Log lines for machines: with their trace, on one line, without secrets and without end."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+
+from streams.telemetry import w3c
+from streams.telemetry.logs import LONGEST, JsonLines
+from streams.telemetry.signals import CURRENT, Current
+
+
+def logged(message: str, *arguments: object, raised: bool = False) -> dict[str, str]:
+    try:
+        if raised:
+            raise ValueError("password=hunter2")
+        error = None
+    except ValueError:
+        error = sys.exc_info()
+    record = logging.LogRecord("streams.x", logging.WARNING, __file__, 1, message, arguments, error)
+    text = JsonLines().format(record)
+    assert "\n" not in text
+    found: dict[str, str] = json.loads(text)
+    return found
+
+
+def test_a_line_belongs_to_the_record_in_work() -> None:
+    at = w3c.written(255, 15, sampled=True)
+    token = CURRENT.set(Current(processor="fuse", incoming=at, span=None))
+    try:
+        found = logged("late: %s", "dense")
+    finally:
+        CURRENT.reset(token)
+    assert (found["message"], found["processor"], found["level"]) == ("late: dense", "fuse", "WARNING")
+    assert (found["trace_id"], found["span_id"]) == (f"{255:032x}", f"{15:016x}")
+    assert "trace_id" not in logged("nothing in work")
+
+
+def test_secrets_are_hidden_in_messages_and_in_exceptions() -> None:
+    found = logged("cannot reach %s", "postgresql://me:hunter2@db/x", raised=True)
+    assert "hunter2" not in json.dumps(found)
+    assert "ValueError" in found["exception"]
+
+
+def test_a_long_line_is_cut() -> None:
+    assert len(logged("x" * 100_000)["message"]) == LONGEST + 1
