@@ -112,7 +112,7 @@ def test_the_gateway_listens_where_its_ports_lead_and_several_find_one_each_on_l
     [port] = service["ports"]
     first, last = re.fullmatch(r"127\.0\.0\.1:\$\{GATEWAY_PORTS:-(\d+)-(\d+)}:8400", port).groups()  # type: ignore[union-attr]
     assert int(first) < int(last)
-    assert settings.given(service["environment"]).http == ("0.0.0.0", 8400)
+    assert settings.given({settings.HTTP: service["environment"][settings.HTTP]}).http == ("0.0.0.0", 8400)
 
 
 def test_a_processor_has_longer_to_end_than_it_takes() -> None:
