@@ -26,6 +26,7 @@ BENCHES = (
     "rerank",
     "telemetry",
     "gateway",
+    "mcp",
 )
 
 

@@ -61,15 +61,17 @@ GRAPH_LLM = "RANKSTREAM_GRAPH_LLM"
 CHUNK_CONTEXT = "RANKSTREAM_CHUNK_CONTEXT"
 HEALTH = "RANKSTREAM_HEALTH"
 TENANT_QUOTA = "RANKSTREAM_TENANT_QUOTA"
-TELEMETRY = "RANKSTREAM_TELEMETRY"
-TELEMETRY_SAMPLE = "RANKSTREAM_TELEMETRY_SAMPLE"
-LOG = "RANKSTREAM_LOG"
+API_KEY = "RANKSTREAM_API_KEY"
+QUERY_LOG = "RANKSTREAM_QUERY_LOG"
 HTTP = "RANKSTREAM_HTTP"
 HTTP_RATE = "RANKSTREAM_HTTP_RATE"
 JWT_KEYS = "RANKSTREAM_JWT_KEYS"
 JWT_ISSUER = "RANKSTREAM_JWT_ISSUER"
 JWT_AUDIENCE = "RANKSTREAM_JWT_AUDIENCE"
 JWT_CLAIMS = "RANKSTREAM_JWT_CLAIMS"
+TELEMETRY = "RANKSTREAM_TELEMETRY"
+TELEMETRY_SAMPLE = "RANKSTREAM_TELEMETRY_SAMPLE"
+LOG = "RANKSTREAM_LOG"
 
 DEFAULT_HTTP_RATE = 50.0  # requests a second of one key on one gateway: several times what a person's front end asks
 DEFAULT_TENANT_QUOTA = 2_000.0  # tokens a second: about a third of what the default embedder reads on two cores
@@ -155,12 +157,13 @@ class Settings:
     health: tuple[str, int] | None = None  # host and port of /livez and /readyz; None: not served
     chunk_context: str = "none"  # what gets the context of a chunk: none, vectors, reranker or both
     tenant_quota: float = DEFAULT_TENANT_QUOTA  # tokens a second of a tenant in the live lane; 0: no limit
-    telemetry: str | None = None  # where OTLP over HTTP is taken, such as http://otel-collector:4318; None: off
-    telemetry_sample: float = 1.0  # the share of questions and documents that are traced; metrics count all
-    log: str = "text"  # or json: an object a line
     http: tuple[str, int] | None = None  # host and port of the HTTP gateway; None: its default
     http_rate: float = DEFAULT_HTTP_RATE  # requests a second of one key on one gateway; 0: no limit
     jwt: Jwt | None = None  # None: API keys alone
+    query_log: bool = True  # whether questions and answers are kept on their topic, without secrets
+    telemetry: str | None = None  # where OTLP over HTTP is taken, such as http://otel-collector:4318; None: off
+    telemetry_sample: float = 1.0  # the share of questions and documents that are traced; metrics count all
+    log: str = "text"  # or json: an object a line
     reranker: str | None = None  # a hub name or a folder, or `llm`; None: nothing is reranked
 
 
@@ -209,6 +212,7 @@ def _read(environment: _Environment) -> Settings:
         http_rate=_rate(environment, HTTP_RATE, DEFAULT_HTTP_RATE, "requests"),
         jwt=_jwt(environment),
         reranker=_unless_none(environment, RERANKER),
+        query_log=_choice(environment, QUERY_LOG, ("on", "off")) == "on",
         telemetry=_endpoint(environment, TELEMETRY),
         telemetry_sample=_share(environment, TELEMETRY_SAMPLE, 1.0),
         log=_choice(environment, LOG, ("text", "json")),

@@ -79,33 +79,6 @@ async def _run(found: settings.Settings, names: tuple[str, ...]) -> int:
     return 0
 
 
-async def _check_rights(found: settings.Settings, names: tuple[str, ...]) -> None:
-    """Raise ConfigurationError that names each right that is missing, where the broker knows who this is."""
-    kafka = settings.need(found.kafka, settings.KAFKA)
-    if not kafka.named:
-        return
-    from streams.fleet import chosen  # noqa: PLC0415
-    from streams.gateways import permitted  # noqa: PLC0415
-    from streams.processors import rights  # noqa: PLC0415
-
-    processors = chosen([name for name in names if name != GATEWAY]) if set(names) != {GATEWAY} else ()
-    wanted = [right for processor in processors for right in rights.of_processor(processor)]
-    if GATEWAY in names:
-        wanted += rights.of_gateway()
-    try:
-        missing = await permitted.lacking(kafka, wanted)
-    except Transient as error:
-        console.note(f"rights are not known, going on: {error}")
-        return
-    if missing:
-        raise ConfigurationError(
-            f"Kafka gives {kafka.user} no right to {'; '.join(dict.fromkeys(map(permitted.said, missing)))}: "
-            f"`rankstream acls {' '.join(f'--processor {name}' for name in names)}` prints what is needed".replace(
-                " --processor all", ""
-            )
-        )
-
-
 def _parts(found: settings.Settings, names: tuple[str, ...]) -> list[Fleet | Gateway]:
     """Return what the names stand for: processors, the gateway, or both."""
     parts: list[Fleet | Gateway] = []
@@ -118,6 +91,32 @@ def _parts(found: settings.Settings, names: tuple[str, ...]) -> list[Fleet | Gat
 
         parts.append(Gateway(found))
     return parts
+
+
+async def _check_rights(found: settings.Settings, names: tuple[str, ...]) -> None:
+    """Raise ConfigurationError that names each right that is missing, where the broker knows who this is."""
+    kafka = settings.need(found.kafka, settings.KAFKA)
+    if not kafka.named:
+        return
+    from streams.fleet import chosen  # noqa: PLC0415
+    from streams.gateways import permitted  # noqa: PLC0415
+    from streams.processors import rights  # noqa: PLC0415
+
+    processors = [name for name in names if name != GATEWAY]  # of none at all `chosen` makes everything
+    wanted = [right for each in (chosen(processors) if processors else ()) for right in rights.of_processor(each)]
+    wanted += rights.of_gateway() if GATEWAY in names else ()
+    try:
+        missing = await permitted.lacking(kafka, wanted)
+    except Transient as error:
+        console.note(f"rights are not known, going on: {error}")
+        return
+    if missing:
+        raise ConfigurationError(
+            f"Kafka gives {kafka.user} no right to {'; '.join(dict.fromkeys(map(permitted.said, missing)))}: "
+            f"`rankstream acls {' '.join(f'--processor {name}' for name in names)}` prints what is needed".replace(
+                " --processor all", ""
+            )
+        )
 
 
 async def _health(found: settings.Settings, vitals: Callable[[], Sequence[Vitals]]) -> Health | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -99,7 +101,7 @@ def test_make_run_indexes_the_demonstration_and_answers(run: Run) -> None:
 @pytest.mark.parametrize("block", [block for block in blocks("bash") if "rankstream " in block])
 def test_the_commands_of_the_readme_work(run: Run, block: str, tmp_path: Path) -> None:
     script = block.replace(". .venv/bin/activate\n", "").replace("127.0.0.1:8400", run.gateway)
-    for folder in ("notes", "profiles"):
+    for folder in ("notes", "profiles", "sample", "agent.key"):
         script = script.replace(f"/tmp/{folder}", str(tmp_path / folder))
     said = run.shell(script)
     if "refund-policy" in block:
@@ -119,6 +121,30 @@ def test_the_python_example_works(run: Run, tmp_path: Path) -> None:
     said = run.shell(f"{sys.executable} {tmp_path / 'example.py'}")
     assert said.splitlines()[0] == "searchable"
     assert "south-gate" in said
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_the_examples_of_the_clients_page_work(run: Run, tmp_path: Path, number: int) -> None:
+    example = re.findall(r"```python\n(.*?)```", (ROOT / "docs/clients.md").read_text(), re.DOTALL)[number]
+    (tmp_path / "example.py").write_text(example)
+    said = run.shell(f"{sys.executable} {tmp_path / 'example.py'}")
+    assert ("The gate opens at six" if number == 0 else "Refund policy") in said
+
+
+def test_the_command_that_the_readme_gives_to_agents_answers(run: Run) -> None:
+    (server,) = (each["mcpServers"]["rankstream"] for each in map(json.loads, blocks("json")) if "command" in str(each))
+    initialize = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "readme", "version": "1"}}
+    call = {"name": "search", "arguments": {"query": "Can I get my money back?"}}
+    messages = [
+        {"id": 1, "method": "initialize", "params": initialize},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": call},
+    ]
+    written = "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in messages)
+    # It answers what it was asked before its input ended.
+    command = f"{sys.executable} -m streams.cli.main {' '.join(server['args'])}"
+    said = run.shell(f"(printf '%s' {shlex.quote(written)}; sleep 8) | {command}")
+    assert "Refund policy" in said
 
 
 def test_ctrl_c_stops_everything_within_ten_seconds(run: Run) -> None:

@@ -56,29 +56,6 @@ def test_a_quota_that_is_no_number_is_refused_by_name(value: str) -> None:
         settings.given({settings.TENANT_QUOTA: value})
 
 
-@pytest.mark.parametrize(
-    ("value", "endpoint"),
-    [(None, None), ("", None), ("http://otel:4318", "http://otel:4318"), ("https://otel/", "https://otel")],
-)
-def test_telemetry_is_off_unless_an_endpoint_is_set(value: str | None, endpoint: str | None) -> None:
-    assert settings.given({} if value is None else {settings.TELEMETRY: value}).telemetry == endpoint
-
-
-@pytest.mark.parametrize(
-    "value", ["otel:4318", "grpc://otel:4317", "http://me:secret@otel:4318", "http://otel/v1/traces"]
-)
-def test_an_endpoint_that_is_none_is_refused_without_being_repeated(value: str) -> None:
-    with pytest.raises(ConfigurationError, match="RANKSTREAM_TELEMETRY must be a URL of OTLP over HTTP") as raised:
-        settings.given({settings.TELEMETRY: value})
-    assert "secret" not in str(raised.value)
-
-
-@pytest.mark.parametrize("value", ["all", "-0.1", "1.1", "nan"])
-def test_a_share_of_traces_that_is_none_is_refused_by_name(value: str) -> None:
-    with pytest.raises(ConfigurationError, match=f"RANKSTREAM_TELEMETRY_SAMPLE is '{value}'; it must be a share"):
-        settings.given({settings.TELEMETRY_SAMPLE: value})
-
-
 JWT = {
     settings.JWT_KEYS: "https://id.example/jwks",
     settings.JWT_ISSUER: "https://id.example",
@@ -113,3 +90,26 @@ def test_half_a_setting_of_tokens_is_refused(changed: dict[str, str], said: str)
 @pytest.mark.parametrize(("text", "rate"), [("", 50.0), ("0", 0.0), ("7.5", 7.5)])
 def test_a_rate_of_requests_is_read(text: str, rate: float) -> None:
     assert settings.given({settings.HTTP_RATE: text}).http_rate == rate
+
+
+@pytest.mark.parametrize(
+    ("value", "endpoint"),
+    [(None, None), ("", None), ("http://otel:4318", "http://otel:4318"), ("https://otel/", "https://otel")],
+)
+def test_telemetry_is_off_unless_an_endpoint_is_set(value: str | None, endpoint: str | None) -> None:
+    assert settings.given({} if value is None else {settings.TELEMETRY: value}).telemetry == endpoint
+
+
+@pytest.mark.parametrize(
+    "value", ["otel:4318", "grpc://otel:4317", "http://me:secret@otel:4318", "http://otel/v1/traces"]
+)
+def test_an_endpoint_that_is_none_is_refused_without_being_repeated(value: str) -> None:
+    with pytest.raises(ConfigurationError, match="RANKSTREAM_TELEMETRY must be a URL of OTLP over HTTP") as raised:
+        settings.given({settings.TELEMETRY: value})
+    assert "secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize("value", ["all", "-0.1", "1.1", "nan"])
+def test_a_share_of_traces_that_is_none_is_refused_by_name(value: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"RANKSTREAM_TELEMETRY_SAMPLE is '{value}'; it must be a share"):
+        settings.given({settings.TELEMETRY_SAMPLE: value})

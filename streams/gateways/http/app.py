@@ -31,6 +31,7 @@ from streams.settings import Settings
 
 log = logging.getLogger(__name__)
 
+MCP = "/mcp"
 LINGER = 2.0  # seconds in which what still comes of an answered body is thrown away, so that its sender can read
 
 
@@ -43,6 +44,7 @@ class Deps:
     keys: Keys
     documents: DocumentReader
     generations: Generations
+    mcp: ASGIApp  # for agents
     unready: Callable[[], tuple[str, ...]]  # why no request should come here now
 
 
@@ -69,6 +71,7 @@ def build(deps: Deps) -> ASGIApp:
         Route("/v1/documents", Bulk(deps.client, door, versions).__call__, methods=["POST"]),
         Route(one, _by_method(PUT=documents.put, DELETE=documents.delete, GET=documents.get), methods=_METHODS),
         Route("/v1/status", standing.__call__),
+        Route(MCP, deps.mcp, methods=["POST", "GET", "DELETE"]),
         Route("/openapi.json", description),
         Route("/livez", livez),
         Route("/readyz", readyz),

@@ -9,12 +9,16 @@ from streams import settings as names
 from streams.adapters import postgres
 from streams.adapters.cached_generations import CachedGenerations
 from streams.adapters.live_documents import PostgresDocuments
+from streams.adapters.passages import PostgresPassages
 from streams.adapters.postgres_generations import PostgresGenerations
 from streams.domain.vitals import Vitals
 from streams.gateways import keys
+from streams.gateways.agent_tools import AgentTools
 from streams.gateways.client import Client
 from streams.gateways.http import app
+from streams.gateways.http.door import Door
 from streams.gateways.http.listener import Listener, listen
+from streams.gateways.mcp_server import McpDoor
 from streams.settings import Settings, need
 
 NAME = "gateway"
@@ -48,13 +52,19 @@ class Gateway:
             doors = await self._opened.enter_async_context(keys.opened(found))
             pool = await postgres.open_pool(need(found.postgres, names.POSTGRES))
             self._opened.push_async_callback(pool.close)
+            documents, passages = PostgresDocuments(pool=pool), PostgresPassages(pool=pool)
+            generations = CachedGenerations(PostgresGenerations(pool=pool))
+            tools = AgentTools(client=client, documents=documents, passages=passages, generations=generations)
+            door = Door(doors, rate=found.http_rate)
+            mcp = await self._opened.enter_async_context(McpDoor(tools, lambda request: door.admit(request, "read")))
             application = app.build(
                 app.Deps(
                     settings=found,
                     client=client,
                     keys=doors,
-                    documents=PostgresDocuments(pool=pool),
-                    generations=CachedGenerations(PostgresGenerations(pool=pool)),
+                    documents=documents,
+                    generations=generations,
+                    mcp=mcp,
                     unready=self._unready,
                 )
             )

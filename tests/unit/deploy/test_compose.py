@@ -17,8 +17,9 @@ from schemas.generate import differing
 from streams import settings
 from streams.cli import run
 from streams.processor import Processor
-from streams.processors import catalogue
+from streams.processors import catalogue, rights
 from tests.conftest import unavailable
+from topics.catalogue import QUERY_LOG
 
 ROOT = Path(__file__).parents[3]
 FILE = ROOT / compose.FILE
@@ -111,7 +112,7 @@ def test_the_gateway_listens_where_its_ports_lead_and_several_find_one_each_on_l
     [port] = service["ports"]
     first, last = re.fullmatch(r"127\.0\.0\.1:\$\{GATEWAY_PORTS:-(\d+)-(\d+)}:8400", port).groups()  # type: ignore[union-attr]
     assert int(first) < int(last)
-    assert settings.given(service["environment"]).http == ("0.0.0.0", 8400)
+    assert settings.given({settings.HTTP: service["environment"][settings.HTTP]}).http == ("0.0.0.0", 8400)
 
 
 def test_a_processor_has_longer_to_end_than_it_takes() -> None:
@@ -167,14 +168,38 @@ def test_prometheus_and_grafana_ask_services() -> None:
     assert {target.partition(":")[0] for target in targets} <= {*SERVICES, "localhost"}
 
 
+def collector_config() -> dict[str, dict[str, Any]]:
+    """Return what the collector has of its files, which it merges."""
+    merged: dict[str, dict[str, Any]] = {}
+    for name in ("monitoring/otel-collector", "query-log/otel-query-log"):
+        for part, body in yaml.safe_load((ROOT / f"k8s/components/{name}.yaml").read_text()).items():
+            merged[part] = {**merged.get(part, {}), **body}
+            if part == "service":
+                pipelines = merged.setdefault("pipelines", {})
+                assert not pipelines.keys() & body["pipelines"].keys()
+                pipelines.update(body["pipelines"])
+    return merged
+
+
 def test_the_collector_uses_what_it_defines_and_gets_what_it_asks_for() -> None:
-    text = (ROOT / "k8s/components/monitoring/otel-collector.yaml").read_text()
-    config = yaml.safe_load(text)
-    for pipeline in config["service"]["pipelines"].values():
+    config = collector_config()
+    for pipeline in config["pipelines"].values():
         for part in ("receivers", "processors", "exporters"):
             assert set(pipeline[part]) <= config[part].keys()
     assert set(config["service"]["extensions"]) <= config["extensions"].keys()
-    assert set(re.findall(r"\$\{env:(\w+)}", text)) == SERVICES["otel-collector"]["environment"].keys()
+    collector = SERVICES["otel-collector"]
+    assert set(re.findall(r"\$\{env:(\w+)}", yaml.safe_dump(config))) == collector["environment"].keys()
+    given = [argument.removeprefix("--config=") for argument in collector["command"]]
+    mounted = dict(volume.removesuffix(":ro").split(":") for volume in collector["volumes"])
+    assert list(mounted.values()) == given
+    assert all((ROOT / path).is_file() for path in mounted)
+
+
+def test_the_query_log_is_shipped_from_its_topic_in_the_group_that_may_read_it() -> None:
+    receiver = collector_config()["receivers"]["kafka/query-log"]
+    assert receiver["logs"] == {"topic": QUERY_LOG.name, "encoding": "json"}
+    granted = {(right.kind, right.name) for right in rights.of_log_shipper()}
+    assert granted == {("topic", QUERY_LOG.name), ("group", receiver["group_id"])}
 
 
 def test_the_reader_of_docker_compose_takes_the_file() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -333,3 +335,25 @@ def test_a_container_is_called_what_the_patches_call_it() -> None:
     for file in ("pod.yaml", "probes.yaml"):
         [container] = yaml.safe_load((K8S / "base" / file).read_text())["spec"]["template"]["spec"]["containers"]
         assert container["name"] == kubernetes.CONTAINER
+
+
+def test_the_query_log_is_shipped_by_the_collector_where_its_component_is_added(tmp_path: Path) -> None:
+    up = Path(os.path.relpath(K8S, tmp_path.resolve()))
+    body = {"resources": [str(up / "base")], "components": [str(up / "components/query-log")]}
+    kind = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization"}
+    (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(kind | body))
+    found = build(tmp_path)
+    collector = of_kind(found, "Deployment")["otel-collector"]["spec"]["template"]["spec"]
+    [container] = collector["containers"]
+    maps = of_kind(found, "ConfigMap")
+    volumes = {volume["name"]: maps[volume["configMap"]["name"]]["data"] for volume in collector["volumes"]}
+    held = {
+        f"--config={mount['mountPath']}/{name}": text
+        for mount in container["volumeMounts"]
+        for name, text in volumes[mount["name"]].items()
+    }
+    assert container["args"] == list(held)
+    assert len(held) == 2
+    given = {variable["name"]: variable for variable in container["env"]}
+    assert set(re.findall(r"\$\{env:(\w+)}", "".join(held.values()))) == given.keys()
+    assert given["KAFKA_BOOTSTRAP_SERVERS"]["valueFrom"]["configMapKeyRef"]["name"] in maps
