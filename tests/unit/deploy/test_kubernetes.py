@@ -121,7 +121,7 @@ def test_the_gateway_is_reached_by_its_service_watched_and_spread_like_a_process
     ports = {each["name"]: each["containerPort"] for each in container["ports"]}
     assert [each["targetPort"] for each in service["spec"]["ports"]] == ["http"]
     values = {each["name"]: each["value"] for each in container["env"]}
-    assert settings.given(values).http == ("0.0.0.0", ports["http"])
+    assert settings.given({settings.HTTP: values[settings.HTTP]}).http == ("0.0.0.0", ports["http"])
     assert container["readinessProbe"]["httpGet"] == {"path": "/readyz", "port": "health"}
     assert pod["spec"]["topologySpreadConstraints"]
     policies = of_kind(objects, "NetworkPolicy")
