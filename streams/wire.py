@@ -16,7 +16,7 @@ from topics.topic import Topic
 CORRELATION_ID = "kafka_correlationId"
 REPLY_TOPIC = "kafka_replyTopic"
 REPLY_PARTITION = "kafka_replyPartition"
-TENANT = "rankstream_tenant"
+TENANT = "rankstream-tenant"
 SINCE = "rankstream-since"  # milliseconds since the epoch: when what is behind a record was published
 TRACE_HEADERS = ("traceparent", "tracestate", SINCE)
 

@@ -18,7 +18,7 @@ REPLY_TOPIC = "kafka_replyTopic"
 REPLY_PARTITION = "kafka_replyPartition"
 
 TENANT = {
-    "rankstream_tenant": {"type": "string", "description": "whose question it was; absent where that could not be read"}
+    "rankstream-tenant": {"type": "string", "description": "whose question it was; absent where that could not be read"}
 }
 SINCE = "rankstream-since"
 TRACE = {

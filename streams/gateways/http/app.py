@@ -44,8 +44,8 @@ class Deps:
     keys: Keys
     documents: DocumentReader
     generations: Generations
-    mcp: ASGIApp  # for agents
     unready: Callable[[], tuple[str, ...]]  # why no request should come here now
+    mcp: ASGIApp | None = None  # for agents; none: they are not served
 
 
 def build(deps: Deps) -> ASGIApp:
@@ -71,11 +71,12 @@ def build(deps: Deps) -> ASGIApp:
         Route("/v1/documents", Bulk(deps.client, door, versions).__call__, methods=["POST"]),
         Route(one, _by_method(PUT=documents.put, DELETE=documents.delete, GET=documents.get), methods=_METHODS),
         Route("/v1/status", standing.__call__),
-        Route(MCP, deps.mcp, methods=["POST", "GET", "DELETE"]),
         Route("/openapi.json", description),
         Route("/livez", livez),
         Route("/readyz", readyz),
     ]
+    if deps.mcp is not None:
+        routes.append(Route(MCP, deps.mcp, methods=["POST", "GET", "DELETE"]))
     handlers = {HTTPException: _of_starlette, RankstreamError: _of_ours, ClientDisconnect: _nobody}
     app = Starlette(routes=routes, exception_handlers=handlers)  # type: ignore[arg-type]
     app.router.redirect_slashes = False
