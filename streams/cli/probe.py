@@ -6,7 +6,7 @@ import asyncio
 import json
 import signal
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -59,6 +59,7 @@ class Asked:
 )
 @click.option("--summary", is_flag=True, help="Tell of the last day's runs, and run nothing.")
 def command(
+    *,
     tenant: str,
     path: Path | None,
     url: str | None,
@@ -241,7 +242,8 @@ def _questions(path: Path) -> tuple[Question, ...]:
         texts = isinstance(fields, dict) and all(isinstance(each, str) for each in fields.values())
         if not texts or not {"text", "tenant"} <= fields.keys() <= set(ASKED):
             raise ConfigurationError(
-                f"--questions {path} line {number} must have text and tenant, may have {', '.join(ASKED[2:])}, all texts"
+                f"--questions {path} line {number} needs text and tenant, and may have "
+                f"{', '.join(ASKED[2:])}, all of them texts"
             )
         found.append(Question(**fields))
     return tuple(found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -69,7 +68,7 @@ class HttpDoor:
         try:
             async with self._session.request(method, self._url + path, timeout=limit, **options) as response:
                 return response.status, await response.read()
-        except asyncio.TimeoutError as error:
+        except TimeoutError as error:
             raise NoReply(f"{method} {path}: no answer within {seconds:g} s") from error
         except aiohttp.ClientError as error:
             raise Transient(f"{method} {path}: {error}") from error

@@ -13,7 +13,7 @@ from topics.topic import Topic
 
 Operation = Literal["Read", "Write", "Create", "Describe", "DescribeConfigs", "AlterConfigs"]
 EVERY = "*"  # as a name: all of its kind
-OTHERS = ("clients", "operator", "scaler")  # users that are no processors
+OTHERS = ("clients", "probe", "operator", "scaler")  # users that are no processors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,10 +64,11 @@ def of_scaler() -> tuple[Right, ...]:
 
 
 def of_everyone() -> dict[str, tuple[Right, ...]]:
-    """Return the rights of each user by its name: a processor's, `clients`, `operator` and `scaler`."""
+    """Return the rights of each user by its name: a processor's, `clients`, `probe`, `operator` and `scaler`."""
     return {
         **{processor.name: of_processor(processor) for processor in processors.ALL},
         "clients": of_clients(),
+        "probe": of_clients(),  # a user of its own, so that it is seen and stopped apart
         "operator": of_operator(),
         "scaler": of_scaler(),
     }

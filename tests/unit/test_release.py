@@ -75,7 +75,7 @@ def test_without_a_manifest_there_is_one_line_and_no_answer(tmp_path: Path, text
     file = tmp_path / "manifest"
     if text is not None:
         file.write_bytes(text)
-    with pytest.raises(ConfigurationError, match="the manifest .*manifest"):
+    with pytest.raises(ConfigurationError, match=r"the manifest .*manifest"):
         release.manifest(file)
 
 
@@ -93,8 +93,8 @@ def test_a_process_tells_of_itself_what_is_listed_and_compares_its_code_once_a_d
     told = {instrument.name: value for instrument, value, labels in own_process.readings() if not labels}
     assert told.keys() <= {instrument.name for instrument in ALL}
     assert told["process.memory.usage"] > 10 * 2**20
-    assert 0 < told["process.cpu.time"]
-    assert 0 < told["process.uptime"]
+    assert told["process.cpu.time"] > 0
+    assert told["process.uptime"] > 0
     assert 3 <= told["process.open_file_descriptor.count"] < 10_000
 
 

@@ -35,6 +35,10 @@ def test_whoever_asks_and_publishes_cannot_read_what_others_ask_and_publish() ->
     assert granted(found, "Read") == {("topic", topics.REPLIES.name), ("topic", topics.DOCUMENT_STATUS.name)}
 
 
+def test_the_probe_is_a_user_of_its_own_with_the_rights_of_a_client() -> None:
+    assert rights.of_everyone()["probe"] == rights.of_clients()
+
+
 def test_the_operator_reads_and_marks_dead_letters_and_sends_them_back_and_touches_no_other_record() -> None:
     found = rights.of_operator()
     dead = {("topic", topic.dead_letters.name) for topic in topics.CONSUMED}
