@@ -51,7 +51,7 @@ def _user(name: str, granted: Iterable[Right]) -> Manifest:
 
 
 def _logins(processors: Sequence[Processor]) -> Iterator[Manifest]:
-    """Return a patch for each Deployment, also the probe's, and for the job that prepares topics: its user, password and trust."""
+    """Return a patch for each Deployment and for the job that prepares topics: its user, password and trust."""
     for processor in processors:
         yield _login("Deployment", "apps/v1", processor.name, USER.format(processor.name))
     yield _login("Deployment", "apps/v1", "probe", USER.format("probe"))

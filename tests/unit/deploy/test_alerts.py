@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,11 +15,12 @@ import promql_parser
 import pytest
 import yaml
 
-from deploy import alerts, dashboards
+from deploy import alerts, dashboards, tools
 from deploy.alerts import Alert
 from streams.cli.main import COMMANDS, rankstream
 from streams.processors import catalogue
 from streams.telemetry import calls, instruments
+from tests.conftest import unavailable
 from topics import catalogue as topics
 
 ROOT = Path(__file__).parents[3]
@@ -135,7 +137,7 @@ def test_what_does_not_exist_is_found_wherever_it_stands(expression: str, says: 
 
 
 def test_what_is_no_promql_is_found() -> None:
-    with pytest.raises(ValueError, match="parse"):
+    with pytest.raises(ValueError, match="unclosed"):
         asked("sum by (rate(x[5m])")
 
 
@@ -165,6 +167,53 @@ def test_both_files_of_alerts_say_the_same() -> None:
     plain, kubernetes = (yaml.safe_load((ROOT / file).read_text()) for file in alerts.files())
     assert plain["groups"] == kubernetes["spec"]["groups"]
     assert [rule["alert"] for group in plain["groups"] for rule in group["rules"]] == [each.name for each in alerts.ALL]
+
+
+def promtool(folder: Path, rules: str) -> subprocess.CompletedProcess[str]:
+    """Have Prometheus' own tool run the tests of alerts on rules."""
+    program = tools.FOLDER / "bin" / "promtool"
+    if not program.exists():
+        unavailable("promtool is not here: `make tools` fetches it")
+    (folder / "rules.yaml").write_text(rules)
+    (folder / "tests.yaml").write_text((Path(__file__).parent / "alerts.test.yaml").read_text())
+    return subprocess.run(
+        [program, "test", "rules", "tests.yaml"], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+def test_alerts_are_raised_by_what_they_are_for_and_by_nothing_else(tmp_path: Path) -> None:
+    done = promtool(tmp_path, (ROOT / alerts.FILE).read_text())
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("right", "slip", "name"),
+    [
+        # What increase() does not see, a series that is new with its first value:
+        ("(rankstream_dead_letters_total unless rankstream_dead_letters_total offset 15m) or ", "", "DeadLetters"),
+        (">= 2", ">= 3", "ProbeFails"),
+        ('consumergroup!~"rankstream[.]replay-.+"', 'consumergroup!="x"', "GroupStands"),
+        ('result!~"validation|decode"', 'result!="x"', "BudgetBurnsFast"),
+    ],
+)
+def test_a_slip_in_an_alert_is_found(tmp_path: Path, right: str, slip: str, name: str) -> None:
+    text = yaml.safe_dump(yaml.safe_load((ROOT / alerts.FILE).read_text()), width=10_000)
+    assert right in text
+    done = promtool(tmp_path, text.replace(right, slip))
+    assert done.returncode != 0
+    assert f"Rankstream{name}" in done.stdout + done.stderr
+
+
+def test_the_checker_is_of_the_prometheus_that_runs_and_it_takes_its_configuration() -> None:
+    compose = (ROOT / "docker-compose.yml").read_text()
+    [major, minor, patch] = re.findall(r"image: prom/prometheus:v(\d+)\.(\d+)\.(\d+)", compose)[0]
+    assert tools.PROMTOOL[1] == f"v0.{int(major)}{int(minor):02d}.{patch}"
+    program = tools.FOLDER / "bin" / "promtool"
+    if not program.exists():
+        unavailable("promtool is not here: `make tools` fetches it")
+    file = ROOT / "deploy/observability/prometheus.yml"
+    done = subprocess.run([program, "check", "config", file], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def runbooks() -> dict[str, str]:
