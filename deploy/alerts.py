@@ -194,6 +194,14 @@ def _of_processes() -> Iterator[Alert]:
         summary="no process of {{ $labels.processor }} is ready",
         action="see whether one runs, and what its log's last line says",
     )
+    yield Alert(
+        name="RankstreamGatewayAway",
+        expr='absent(process_uptime_seconds{job="rankstream/rankstream-gateway"})',
+        lasts="5m",
+        severity="critical",
+        summary="no gateway runs: nobody is answered over HTTP",
+        action="see whether one runs, and what its log's last line says",
+    )
     began_again = 'resets(process_uptime_seconds{job=~"rankstream/.+"}[30m]) > 3'
     yield Alert(
         name="RankstreamRestarts",

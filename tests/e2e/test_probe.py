@@ -12,7 +12,9 @@ from schemas.replies import QueryReply
 from streams.domain import canary
 from streams.domain.canary import Canary, Check, Question
 from streams.errors import NoReply
-from streams.gateways.probing import KafkaDoor, Probe
+from streams.gateways import probing_http
+from streams.gateways.probing import Door, KafkaDoor, Probe
+from tests.gateway import serving
 from tests.pipeline import Pipeline, next_version, page
 
 STEPS = ["publish", "find", "edit", "find the edit", "delete", "find no more"]
@@ -46,7 +48,7 @@ def bird() -> Canary:
     return Canary(tenant=f"t-{next_version()}", version=next_version())
 
 
-async def probed(door: KafkaDoor | Broken, own: Canary, *questions: Question) -> list[Check]:
+async def probed(door: Door, own: Canary, *questions: Question) -> list[Check]:
     return await Probe(door, timeout=10.0, receipt=60.0).run(own, questions)
 
 
@@ -108,6 +110,25 @@ async def test_an_error_and_an_expected_document_of_an_operator_s_question_are_t
     assert found.keys() == {"question 2", "question 3"}
     assert found["question 2"] == ("help/drawer is not among the 1 passages",)
     assert found["question 3"][0].startswith("validation: ")
+
+
+async def test_the_same_run_over_http_with_a_key(pipeline: Pipeline) -> None:
+    async with serving(pipeline.settings) as front:
+        tenant = f"t-{next_version()}"
+        own = Canary(tenant=tenant, version=next_version())
+        async with probing_http.opened(front.url, await front.key(tenant)) as door:
+            checks = await probed(door, own)
+            assert ([check.name for check in checks], wrong(checks)) == (STEPS, {})
+            unknown = await door.ask(Question(text="which?", tenant=tenant, profile="none-such"), 5.0)
+            assert unknown.error is not None
+            assert "none-such" in unknown.error.message
+        async with probing_http.opened(front.url, "rs_wrong") as door:
+            found = wrong(await probed(door, own))
+            assert found.keys() == {"publish", "delete"}
+            assert found["publish"][0].startswith("401: ")
+    async with probing_http.opened(front.url, "rs_any") as door:
+        [problem, _] = wrong(await probed(door, own)).values()
+        assert problem[0].startswith("PUT /v1/documents/probe/canary: ")
 
 
 @pytest.mark.parametrize("profile", ["general", "knowledge-base"])

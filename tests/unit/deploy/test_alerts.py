@@ -192,6 +192,7 @@ def test_alerts_are_raised_by_what_they_are_for_and_by_nothing_else(tmp_path: Pa
         # What increase() does not see, a series that is new with its first value:
         ("(rankstream_dead_letters_total unless rankstream_dead_letters_total offset 15m) or ", "", "DeadLetters"),
         (">= 2", ">= 3", "ProbeFails"),
+        ('rankstream-gateway"', 'gateway"', "GatewayAway"),
         ('consumergroup!~"rankstream[.]replay-.+"', 'consumergroup!="x"', "GroupStands"),
         ('result!~"validation|decode"', 'result!="x"', "BudgetBurnsFast"),
     ],

@@ -39,6 +39,14 @@ def test_the_probe_is_a_user_of_its_own_with_the_rights_of_a_client() -> None:
     assert rights.of_everyone()["probe"] == rights.of_clients()
 
 
+def test_the_gateway_publishes_on_both_lanes_and_reads_what_a_client_reads() -> None:
+    found, client = rights.of_gateway(), rights.of_clients()
+    bulk = ("topic", topics.DOCUMENT_CHANGES_BULK.name)
+    assert granted(found, "Write") == granted(client, "Write") | {bulk}
+    assert granted(found, "Read") == granted(client, "Read")
+    assert not {"Create", "Alter", "AlterConfigs"} & {each for right in found for each in right.operations}
+
+
 def test_the_operator_reads_and_marks_dead_letters_and_sends_them_back_and_touches_no_other_record() -> None:
     found = rights.of_operator()
     dead = {("topic", topic.dead_letters.name) for topic in topics.CONSUMED}
