@@ -60,7 +60,8 @@ async def test_a_canary_lives_twice_and_is_gone_and_nothing_of_it_is_left(pipeli
     own = bird()
     checks = await probed(KafkaDoor(pipeline.client), own)
     assert [check.name for check in checks] == STEPS
-    assert (wrong(checks), canary.outcome(checks)) == ({}, "passed")
+    assert wrong(checks) == {}
+    assert canary.outcome(checks) == ("degraded" if any(check.degraded for check in checks) else "passed")
     reply = await pipeline.client.ask("What is the signal word of the canary?", tenant=own.tenant)
     assert reply.passages == ()
 
