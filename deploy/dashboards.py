@@ -16,6 +16,7 @@ from deploy.boards.stores import STORES
 FOLDER = "k8s/components/monitoring/dashboards"  # kustomize reads nothing from above its folder
 WIDTH = 24  # columns of Grafana's grid
 SOURCE = {"type": "prometheus", "uid": "${source}"}
+LEGEND = {"showLegend": True, "displayMode": "list", "placement": "bottom"}
 ALL = (QUESTIONS, DOCUMENTS, KAFKA, STORES, PROCESSES)
 
 
@@ -75,7 +76,7 @@ def _panel(panel: Panel) -> dict[str, Any]:
     }
     if panel.kind == "timeseries":
         plain["fieldConfig"]["defaults"]["custom"] = custom
-        plain["options"] = {"tooltip": {"mode": "multi", "sort": "desc"}, "legend": {"placement": "bottom"}}
+        plain["options"] = {"tooltip": {"mode": "multi", "sort": "desc"}, "legend": LEGEND}
     else:
         plain["options"] = {"reduceOptions": {"calcs": ["lastNotNull"]}, "colorMode": "none"}
     return plain
