@@ -6,7 +6,7 @@ import asyncio
 import json
 import signal
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -22,7 +22,6 @@ from streams.errors import ConfigurationError, RankstreamError
 if TYPE_CHECKING:
     from streams.domain.canary import Line, Question
     from streams.gateways.probing import Door
-    from streams.telemetry.signals import Reading
 
 LONGEST = 600.0  # seconds of a run: what hangs is a failure too
 ASKED = ("text", "tenant", "agent", "profile", "expect", "gone", "says")
@@ -96,18 +95,29 @@ def command(
     return asyncio.run(_once(asked) if every is None else _always(asked, every))
 
 
+def _summary(log: Path) -> int:
+    from streams.cli import probe_summary  # noqa: PLC0415
+
+    told = list(probe_summary.lines(log))
+    for line in told:
+        console.say(line)
+    return 0 if told[-1] == probe_summary.WELL else 1
+
+
 async def _once(asked: Asked) -> int:
     return 0 if (await _run(asked))["outcome"] == "passed" else 1
 
 
 async def _always(asked: Asked, every: float) -> int:
     """Run until a signal; what a day came to is said once a day."""
+    from streams.cli import probe_summary  # noqa: PLC0415  the help must not wait for the schemas
+    from streams.domain import canary  # noqa: PLC0415
     from streams.telemetry import signals  # noqa: PLC0415
 
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ended.set)
-    unwatch = signals.watch(partial(_readings, asked.log, time.time()))
+    unwatch = signals.watch(partial(probe_summary.readings, asked.log, time.time()))
     ending = asyncio.create_task(ended.wait())
     told = time.time()
     try:
@@ -120,19 +130,21 @@ async def _always(asked: Asked, every: float) -> int:
                 await asyncio.gather(running, return_exceptions=True)
                 break
             running.result()
-            if time.time() - told >= _day():
+            if time.time() - told >= canary.DAY:
                 told = time.time()
-                console.say(json.dumps({"summary": list(_told(asked.log))}))
+                console.say(json.dumps({"summary": list(probe_summary.lines(asked.log))}))
             await asyncio.wait([ending], timeout=max(0.0, began + every - time.monotonic()))
     finally:
         ending.cancel()
         unwatch()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)
     return 0
 
 
 async def _run(asked: Asked) -> Line:
     """Run once, print and keep the line; that nothing can be reached is a failure like any other."""
-    from streams.domain import canary  # noqa: PLC0415  the help must not wait for the schemas
+    from streams.domain import canary  # noqa: PLC0415
     from streams.gateways import probe_log  # noqa: PLC0415
     from streams.gateways.probing import Probe  # noqa: PLC0415
     from streams.telemetry import signals  # noqa: PLC0415
@@ -167,60 +179,6 @@ async def _door(asked: Asked) -> AsyncIterator[Door]:
 
         async with connect.client(asked.found) as client:
             yield KafkaDoor(client)
-
-
-def _readings(log: Path, began: float) -> Iterator[Reading]:
-    """Yield how the probe stands, by what it wrote down; before its first run, as old as the process."""
-    from streams.domain import canary  # noqa: PLC0415
-    from streams.gateways import probe_log  # noqa: PLC0415
-    from streams.telemetry import instruments as told  # noqa: PLC0415
-
-    lines, now = probe_log.read(log), time.time()
-    since = canary.degraded_since(lines)
-    last = max(began, lines[-1]["at"] + lines[-1]["seconds"] if lines else 0.0)
-    yield told.PROBE_FAILURES, canary.failures(lines), {}
-    yield told.PROBE_DEGRADED, 0.0 if since is None else now - since, {}
-    yield told.PROBE_AGE, max(0.0, now - last), {}
-
-
-def _summary(log: Path) -> int:
-    for line in (told := list(_told(log))):
-        console.say(line)
-    return 0 if told and told[-1] == WELL else 1
-
-
-WELL = "nothing to look at"
-
-
-def _told(log: Path) -> Iterator[str]:
-    """Yield a day in words: how many runs, how long they took, what failed, what was degraded for long."""
-    from streams.domain import canary  # noqa: PLC0415
-    from streams.gateways import probe_log  # noqa: PLC0415
-
-    day = canary.summary(probe_log.read(log), now=time.time())
-    runs = sum(day.runs.values())
-    yield f"the probe's last day: {runs} runs" + "".join(f", {count} {name}" for name, count in day.runs.items())
-    for name, median in day.median.items():
-        yield f"  {name}: median {median:.0f} ms, p95 {day.p95[name]:.0f} ms"
-    for line in day.failed:
-        yield f"failed at {_clock(line['at'])}: {'; '.join(line['problems'])}"
-    for begin, end, reasons in day.long:
-        hours = (end - begin) / 3600
-        yield f"degraded for {hours:.1f} h, {_clock(begin)} to {_clock(end)}: {'; '.join(reasons)}"
-    if not runs:
-        yield "no run in a day: the probe is not running"
-    if day.well:
-        yield WELL
-
-
-def _clock(at: float) -> str:
-    return time.strftime("%Y-%m-%dT%H:%MZ", time.gmtime(at))
-
-
-def _day() -> float:
-    from streams.domain import canary  # noqa: PLC0415
-
-    return canary.DAY
 
 
 def _questions(path: Path) -> tuple[Question, ...]:

@@ -11,7 +11,7 @@ from streams.domain.canary import Line
 from streams.errors import ConfigurationError
 
 KEPT = 2_000  # runs: two weeks at one each ten minutes
-FIELDS = {"at", "outcome", "milliseconds", "problems", "degraded", "failures_in_a_row"}
+FIELDS = {"at", "seconds", "outcome", "milliseconds", "problems", "degraded", "failures_in_a_row"}
 
 
 def read(path: Path) -> list[Line]:
