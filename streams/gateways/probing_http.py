@@ -42,14 +42,18 @@ class HttpDoor:
             raise NoReply(f"version {change.version}: published, but no receipt came within {timeout:g} s")
         if status != 200:
             raise Transient(f"{status}: {_detail(said)}")
-        found: Mapping[str, Any] = json.loads(said)
+        try:
+            found: Mapping[str, Any] = json.loads(said)
+            version, outcome = found["version"], found["status"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise Transient("the answer cannot be read: is this a gateway?") from error
         return DocumentStatus(
             tenant=change.tenant,
             source=change.source,
             doc_id=change.doc_id,
-            version=found["version"],
+            version=version,
             generation="",
-            status=found["status"],
+            status=outcome,
         )
 
     async def ask(self, question: Question, timeout: float) -> QueryReply:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.gateway import serving
 from tests.otlp import collecting
 from tests.pipeline import Pipeline
 
@@ -76,6 +77,33 @@ async def test_a_question_with_the_wrong_document_fails_and_a_file_that_is_wrong
         code, runs, said = await ran(tmp_path, *given, KAFKA_BOOTSTRAP_SERVERS=kafka)
         assert (code, runs) == (2, [])
         assert says in said
+
+
+async def test_a_run_over_http_is_one_of_its_key_s_tenant(pipeline: Pipeline, tmp_path: Path) -> None:
+    async with serving(pipeline.settings) as front:
+        (tmp_path / "key").write_text(f"{await front.key('probe-http')}\n")
+        given = ("--url", front.url, "--key-file", str(tmp_path / "key"), "--timeout", "20")
+        code, [line], said = await ran(tmp_path, *given)
+    assert line["problems"] == [], (line, said)
+    assert (line["via"], code) == (front.url, 1 if line["degraded"] else 0)
+
+
+@pytest.mark.parametrize("body", [b"<html>It works!</html>", b"[]", b"{}", b"\xff"])
+async def test_whoever_answers_in_place_of_a_gateway_is_told_from_one(tmp_path: Path, body: bytes) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+        await writer.drain()
+        writer.close()
+
+    (tmp_path / "key").write_text("key")
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        code, [line], _ = await ran(tmp_path, "--url", url, "--key-file", str(tmp_path / "key"))
+    assert (code, line["outcome"]) == (1, "failed")
+    assert line["problems"] == [
+        f"{step}: the answer cannot be read: is this a gateway?" for step in ("publish", "delete")
+    ]
 
 
 async def test_who_cannot_be_reached_fails_in_a_row_as_metrics_say_and_a_signal_is_an_end_with_0(
