@@ -96,7 +96,9 @@ def only(spans: list[Any], name: str) -> Any:
 def test_a_question_is_one_trace_in_which_every_processor_is_once(seen: Seen) -> None:
     legs = {processor.name for processor in catalogue.LEGS}
     of = by_processor(seen.question)
-    assert {name: len(spans) for name, spans in of.items()} == dict.fromkeys({"prepare", *legs, "fuse", "log-questions", "log-replies"}, 1)
+    assert {name: len(spans) for name, spans in of.items()} == dict.fromkeys(
+        {"prepare", *legs, "fuse", "log-questions", "log-replies"}, 1
+    )
     roots = [span for span in seen.question if not span.parent_span_id]
     assert [span.name for span in roots] == ["ask"]
 
