@@ -46,6 +46,7 @@ async def _run(found: settings.Settings, names: tuple[str, ...]) -> int:
     differences = await admin.check(settings.need(found.kafka, settings.KAFKA))
     if missing := [difference.topic for difference in differences if difference.kind == "missing"]:
         raise ConfigurationError(f"topics are missing ({', '.join(missing)}): run `rankstream topics apply`")
+    await _check_store_rights(found, names)
     logs.let_libraries_speak()
     # A broker that is not there is named without waiting for these libraries.
     from streams.fleet import Fleet  # noqa: PLC0415
@@ -92,6 +93,26 @@ async def _check_rights(found: settings.Settings, names: tuple[str, ...]) -> Non
                 " --processor all", ""
             )
         )
+
+
+async def _check_store_rights(found: settings.Settings, names: tuple[str, ...]) -> None:
+    """Raise ConfigurationError that names each right that the user of Postgres lacks."""
+    from streams.adapters import postgres, postgres_rights, postgres_roles  # noqa: PLC0415
+    from streams.fleet import chosen  # noqa: PLC0415
+    from streams.processors import store_roles  # noqa: PLC0415
+
+    roles = store_roles.of_users([processor.name for processor in chosen(names)])
+    if not roles:
+        return
+    pool = await postgres.open_pool(settings.need(found.postgres, settings.POSTGRES), size=1)
+    try:
+        if missing := await postgres_rights.lacking(pool, postgres_roles.of_roles(roles)):
+            raise ConfigurationError(
+                f"Postgres gives {await postgres_rights.user(pool)} no right to {postgres_rights.said(missing)}: "
+                f"`rankstream acls --format postgres` makes users who have what they need"
+            )
+    finally:
+        await pool.close()
 
 
 async def _health(found: settings.Settings, fleet: Fleet) -> Health | None:

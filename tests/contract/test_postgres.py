@@ -46,8 +46,8 @@ WITH d AS (
             || ' ''@g1/' || tenant || '''')::tsvector
     FROM d RETURNING chunk_id, document
 )
-INSERT INTO version_chunks (document, version, chunk_id, parent_id, level, ordinal)
-SELECT document, 1, chunk_id, chunk_id, 'parent', 1 FROM c
+INSERT INTO version_chunks (document, version, tenant, chunk_id, parent_id, level, ordinal)
+SELECT c.document, 1, d.tenant, c.chunk_id, c.chunk_id, 'parent', 1 FROM c JOIN d ON d.id = c.document
 """
 
 
@@ -244,7 +244,7 @@ async def test_an_agent_who_sees_one_in_a_hundred_still_finds_them(pool: postgre
 
 async def test_a_forgotten_filter_still_shows_one_tenant_only(pool: postgres.Pool) -> None:
     await fill(pool, 10)
-    for table in ("chunks", "documents", "document_versions", "live_chunks"):
+    for table in ("chunks", "documents", "document_versions", "version_chunks", "live_chunks"):
         statement = f"SELECT DISTINCT tenant FROM {table}".encode()
         rows = await postgres.read(pool, "look", tenant="other", statement=statement, parameters={})
         if table == "documents" and len(rows) > 1:
