@@ -11,7 +11,7 @@ import pytest
 import trustme
 import yaml
 
-from deploy import generate, keda, kubernetes, strimzi
+from deploy import generate, keda, kubernetes, postgres_roles, strimzi
 from schemas.generate import differing
 from streams import settings
 from streams.cli import run
@@ -57,7 +57,7 @@ def test_a_schema_is_closed_where_it_names_its_fields_and_stays_open_where_it_sa
 
 @pytest.mark.parametrize("name", OVERLAYS)
 def test_an_overlay_is_short(name: str) -> None:
-    assert len((K8S / "overlays" / name / "kustomization.yaml").read_text().splitlines()) <= 12
+    assert len((K8S / "overlays" / name / "kustomization.yaml").read_text().splitlines()) <= 13
 
 
 @pytest.mark.parametrize("name", OVERLAYS)
@@ -247,7 +247,7 @@ def test_nobody_reaches_kafka_without_a_login_and_each_processor_logs_in_as_its_
         if owner not in [*NAMES, "topics"]:
             continue
         [container] = template["spec"]["containers"]
-        environment = {**values, **{each["name"]: each["value"] for each in container["env"]}}
+        environment = {**values, **{each["name"]: each["value"] for each in container["env"] if "value" in each}}
         user = environment[settings.KAFKA_USERNAME]
         assert user == strimzi.USER.format("operator" if owner == "topics" else owner)
         assert user in users
@@ -267,6 +267,16 @@ def test_nobody_reaches_kafka_without_a_login_and_each_processor_logs_in_as_its_
         found = settings.given(given).kafka
         assert found is not None
         assert (found.protocol, found.user) == ("SASL_SSL", user)
+
+
+def test_each_processor_reaches_postgres_as_the_user_of_its_kind_of_work() -> None:
+    for owner, template in pods(overlay("production")):
+        if owner not in [*NAMES, "topics"]:
+            continue
+        [container] = template["spec"]["containers"]
+        keys = [each["valueFrom"]["secretKeyRef"] for each in container["env"] if each["name"] == settings.POSTGRES]
+        wanted = store_roles.OWNER if owner == "topics" else store_roles.of_user(owner)
+        assert keys == ([] if wanted is None else [{"name": postgres_roles.SECRET, "key": wanted}]), owner
 
 
 def test_keda_logs_in_as_a_user_that_reads_nothing() -> None:
