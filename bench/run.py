@@ -25,6 +25,8 @@ BENCHES = (
     "fuse",
     "rerank",
     "telemetry",
+    "gateway",
+    "mcp",
 )
 
 

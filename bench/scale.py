@@ -89,7 +89,7 @@ async def _publish(client: Client, source: str, pages: int) -> float:
 async def _process(settings: Settings, number: int) -> AsyncIterator[None]:
     """Run `rankstream run embed` beside this process."""
     given = {
-        names.KAFKA: settings.kafka,
+        names.KAFKA: str(settings.kafka),
         names.QDRANT: settings.qdrant,
         names.POSTGRES: settings.postgres,
         names.REDIS: settings.redis,

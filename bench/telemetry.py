@@ -57,10 +57,11 @@ async def measure() -> list[Figure]:
                     began = time.process_time()
                     one = await _turn(running.client, asked, clients=1)
                     many = await _turn(running.client, asked, clients=CLIENTS)
+                    # Before the flush: while it waits, processors that have nothing to do poll on.
+                    spent = (time.process_time() - began) * 1000 / (len(one) + len(many) + (1 + CLIENTS) * UNSEEN)
                     signals.install(None)
                     if (backend := sides[name]) is not None:
                         await asyncio.to_thread(backend.flush)  # so that nothing of it falls into the next turn
-                    spent = (time.process_time() - began) * 1000 / (len(one) + len(many) + (1 + CLIENTS) * UNSEEN)
                     if number:  # the first round warms up
                         alone[name] += one
                         together[name] += many

@@ -24,6 +24,7 @@ def _logins(processors: Sequence[Processor]) -> Iterator[Manifest]:
         role = store_roles.of_user(processor.name)
         if role is not None:
             yield _login("Deployment", "apps/v1", processor.name, role)
+    yield _login("Deployment", "apps/v1", "gateway", "gateway")
     yield _login("Job", "batch/v1", "topics", store_roles.OWNER)
 
 

@@ -16,7 +16,7 @@ FOLDER = "k8s/components/strimzi"
 CLUSTER = "rankstream"
 API = "kafka.strimzi.io/v1"
 REPLICAS = 3
-USER = "rankstream-{}"  # of a processor, of `clients`, of the `operator` and of the `scaler`
+USER = "rankstream-{}"  # of a processor, of `clients`, of the `gateway`, of the `operator` and of the `scaler`
 SECRETS = "/etc/rankstream/kafka"  # where a user's password and the cluster's CA are mounted
 
 
@@ -51,9 +51,10 @@ def _user(name: str, granted: Iterable[Right]) -> Manifest:
 
 
 def _logins(processors: Sequence[Processor]) -> Iterator[Manifest]:
-    """Return a patch for each Deployment, and for the job that prepares topics: its user, password and trust."""
+    """Return a patch for each Deployment and for the job that prepares topics: its user, password and trust."""
     for processor in processors:
         yield _login("Deployment", "apps/v1", processor.name, USER.format(processor.name))
+    yield _login("Deployment", "apps/v1", "gateway", USER.format("gateway"))
     yield _login("Job", "batch/v1", "topics", USER.format("operator"))
 
 

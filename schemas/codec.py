@@ -43,7 +43,7 @@ def decode(data: bytes, expected: type[M]) -> M:
     try:
         message: M = _decoder(expected).decode(data)
     except msgspec.ValidationError as error:
-        raise _validation(str(error)) from error
+        raise complaint(error) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidMessage("decode", None, f"not JSON: {error}") from error
     _check_version(message)
@@ -55,12 +55,14 @@ def from_builtins(data: Any, expected: type[M]) -> M:
     try:
         message: M = msgspec.convert(data, expected)
     except msgspec.ValidationError as error:
-        raise _validation(str(error)) from error
+        raise complaint(error) from error
     _check_version(message)
     return message
 
 
-def _validation(text: str) -> InvalidMessage:
+def complaint(error: msgspec.ValidationError) -> InvalidMessage:
+    """Return what msgspec says of a value as an error that names the field."""
+    text = str(error)
     found = _PATH.search(text)
     field = (found["path"] or None) if found else None
     if missing := re.search(r"missing required field `([^`]+)`", text):

@@ -18,6 +18,7 @@ from schemas.documents import Document, DocumentChange, DocumentStatus, Receipt
 from schemas.fused import Fused
 from schemas.graph import GraphBatch
 from schemas.queries import Expected, LegResult, PreparedQuery, QueryRequest
+from schemas.query_log import LoggedQuestion, LoggedReply
 from schemas.replies import QueryReply
 
 FOLDER = Path(__file__).parent / "generated"
@@ -36,6 +37,8 @@ MESSAGES: tuple[type[Message], ...] = (
     LegResult,
     Fused,
     QueryReply,
+    LoggedQuestion,
+    LoggedReply,
     DeadLetter,
 )
 

@@ -41,6 +41,7 @@ from streams.processors import (
     index_vectors,
     prepare,
     publish_version,
+    query_log,
     rerank,
     retrieve_dense,
     retrieve_fulltext,
@@ -368,6 +369,10 @@ async def _rerank(of: Resources) -> rerank.Deps:
     )
 
 
+async def _query_log(of: Resources) -> query_log.Deps:
+    return query_log.Deps(on=of.settings.query_log)
+
+
 _DEPS: Mapping[str, Callable[[Resources], Awaitable[Any]]] = {
     "chunk": generation_deps.chunk_deps,
     "chunk-bulk": partial(generation_deps.chunk_deps, bulk=True),
@@ -391,4 +396,5 @@ _DEPS: Mapping[str, Callable[[Resources], Awaitable[Any]]] = {
     "retrieve-graph": _retrieve_graph,
     "fuse": _fuse,
     "rerank": _rerank,
+    **dict.fromkeys(("log-questions", "log-replies"), _query_log),
 }

@@ -10,6 +10,8 @@ RankstreamError
 │   ├── ModelUnavailable    a model or its provider does not answer; writers wait for it as for a store
 │   └── StoreUnavailable    a store that writers wait for, without a limit
 │       └── BrokerUnavailable   the broker did not take an output
+├── Unauthenticated         who asks is not known: no key, a wrong one, one that was revoked or has expired
+├── Forbidden               who asks is known and may not do this
 ├── CannotContinue          not even a dead letter can be produced: the process must stop
 └── NoReply                 no reply came by the deadline
 
@@ -65,6 +67,19 @@ class StoreUnavailable(Transient):
 
 class BrokerUnavailable(StoreUnavailable):
     """The broker did not take an output."""
+
+
+class Unauthenticated(RankstreamError):
+    """Who asks is not known."""
+
+
+class Forbidden(RankstreamError):
+    """Who asks is known and may not do this."""
+
+    def __init__(self, message: str, *, field: str | None = None) -> None:
+        super().__init__(f"{field}: {message}" if field else message)
+        self.field = field
+        self.message = message
 
 
 class CannotContinue(RankstreamError):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from datetime import datetime
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -16,10 +17,12 @@ from schemas.chunks import Level, SparseVector, VectorBatch
 from schemas.documents import DocKey, DocumentStatus, Kind, Receipt
 from schemas.graph import GraphBatch
 from schemas.queries import Hit
+from streams.domain.api_keys import ApiKey
 from streams.domain.communities import Bond
 from streams.domain.generation import Generation
 from streams.domain.graph import GraphFound
 from streams.domain.lexemes import TextFound, TextRow
+from streams.domain.live_document import Holdings, LiveDocument
 from streams.domain.overviews import Made, OverviewsFound, Source
 from streams.domain.reranking import Scored
 from streams.domain.scope import Scope
@@ -251,6 +254,29 @@ class Epochs(Protocol):
 
     async def bump(self, tenant: str) -> None:
         """Count one more change: answers that were kept before are not found any more."""
+
+
+class DocumentReader(Protocol):
+    """Live documents as a whole. Raises StoreUnavailable."""
+
+    async def read(self, scope: Scope, source: str, doc_id: str) -> LiveDocument | None:
+        """Return a document as the scope sees it; none where it sees none, whatever the reason."""
+
+    async def holdings(self, tenant: str, generation: str) -> Holdings:
+        """Return how much of a tenant is live; documents without text do not count."""
+
+
+class KeyStore(Protocol):
+    """The API keys of all tenants. Raises StoreUnavailable."""
+
+    async def add(self, key: ApiKey) -> None:
+        """Keep a new key."""
+
+    async def all(self, *, revoked: bool = False) -> Sequence[ApiKey]:
+        """Return the keys, oldest first; with `revoked`, those that were revoked too."""
+
+    async def revoke(self, key_id: str, now: datetime) -> bool:
+        """Close a key from now on; return whether there is such a key. Twice is as once."""
 
 
 class Answers(Protocol):

@@ -61,10 +61,19 @@ GRAPH_LLM = "RANKSTREAM_GRAPH_LLM"
 CHUNK_CONTEXT = "RANKSTREAM_CHUNK_CONTEXT"
 HEALTH = "RANKSTREAM_HEALTH"
 TENANT_QUOTA = "RANKSTREAM_TENANT_QUOTA"
+API_KEY = "RANKSTREAM_API_KEY"
+QUERY_LOG = "RANKSTREAM_QUERY_LOG"
+HTTP = "RANKSTREAM_HTTP"
+HTTP_RATE = "RANKSTREAM_HTTP_RATE"
+JWT_KEYS = "RANKSTREAM_JWT_KEYS"
+JWT_ISSUER = "RANKSTREAM_JWT_ISSUER"
+JWT_AUDIENCE = "RANKSTREAM_JWT_AUDIENCE"
+JWT_CLAIMS = "RANKSTREAM_JWT_CLAIMS"
 TELEMETRY = "RANKSTREAM_TELEMETRY"
 TELEMETRY_SAMPLE = "RANKSTREAM_TELEMETRY_SAMPLE"
 LOG = "RANKSTREAM_LOG"
 
+DEFAULT_HTTP_RATE = 50.0  # requests a second of one key on one gateway: several times what a person's front end asks
 DEFAULT_TENANT_QUOTA = 2_000.0  # tokens a second: about a third of what the default embedder reads on two cores
 
 
@@ -115,6 +124,16 @@ class Llm:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Jwt:
+    """Tokens of an identity provider, beside our own keys."""
+
+    keys: str  # its JWKS: an https:// URL, or a file
+    issuer: str
+    audience: str
+    claims: tuple[str, str, str] = ("tenant", "agents", "roles")  # where a token says these
+
+
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     """Where everything is. None: not given; `need` turns that into an error that names the setting."""
 
@@ -138,6 +157,10 @@ class Settings:
     health: tuple[str, int] | None = None  # host and port of /livez and /readyz; None: not served
     chunk_context: str = "none"  # what gets the context of a chunk: none, vectors, reranker or both
     tenant_quota: float = DEFAULT_TENANT_QUOTA  # tokens a second of a tenant in the live lane; 0: no limit
+    http: tuple[str, int] | None = None  # host and port of the HTTP gateway; None: its default
+    http_rate: float = DEFAULT_HTTP_RATE  # requests a second of one key on one gateway; 0: no limit
+    jwt: Jwt | None = None  # None: API keys alone
+    query_log: bool = True  # whether questions and answers are kept on their topic, without secrets
     telemetry: str | None = None  # where OTLP over HTTP is taken, such as http://otel-collector:4318; None: off
     telemetry_sample: float = 1.0  # the share of questions and documents that are traced; metrics count all
     log: str = "text"  # or json: an object a line
@@ -184,8 +207,12 @@ def _read(environment: _Environment) -> Settings:
         graph_llm=_choice(environment, GRAPH_LLM, ("off", "on")) == "on",
         health=_address(environment, HEALTH),
         chunk_context=_choice(environment, CHUNK_CONTEXT, ("none", "vectors", "reranker", "both")),
-        tenant_quota=_tokens(environment, TENANT_QUOTA, DEFAULT_TENANT_QUOTA),
+        tenant_quota=_rate(environment, TENANT_QUOTA, DEFAULT_TENANT_QUOTA, "tokens"),
+        http=_address(environment, HTTP),
+        http_rate=_rate(environment, HTTP_RATE, DEFAULT_HTTP_RATE, "requests"),
+        jwt=_jwt(environment),
         reranker=_unless_none(environment, RERANKER),
+        query_log=_choice(environment, QUERY_LOG, ("on", "off")) == "on",
         telemetry=_endpoint(environment, TELEMETRY),
         telemetry_sample=_share(environment, TELEMETRY_SAMPLE, 1.0),
         log=_choice(environment, LOG, ("text", "json")),
@@ -255,6 +282,25 @@ def _llm(environment: Mapping[str, str]) -> Llm | None:
     if not re.match(r"https?://[^/\s]+", url):
         raise ConfigurationError(f"{LLM_URL} is no URL like http://127.0.0.1:8080/v1")
     return Llm(url=url.rstrip("/"), model=model, key=security.secret_of(environment, LLM_KEY, LLM_KEY_FILE))
+
+
+@_noted
+def _jwt(environment: _Environment) -> Jwt | None:
+    """Return how tokens are checked; raise ConfigurationError for half a setting, which would check half a token."""
+    found = {name: environment.get(name, "").strip() for name in (JWT_KEYS, JWT_ISSUER, JWT_AUDIENCE)}
+    claims = _names(environment, JWT_CLAIMS)
+    if not any(found.values()):
+        if claims:
+            raise ConfigurationError(f"{JWT_CLAIMS} is set without {JWT_KEYS}, {JWT_ISSUER} and {JWT_AUDIENCE}")
+        return None
+    if missing := [name for name, value in found.items() if not value]:
+        raise ConfigurationError(f"{missing[0]} is not set; tokens need {', '.join(found)}")
+    if found[JWT_KEYS].startswith("http://"):
+        raise ConfigurationError(f"{JWT_KEYS} must be https:// or a file: whoever changes the answer lets himself in")
+    if claims is not None and len(claims) != 3:
+        raise ConfigurationError(f"{JWT_CLAIMS} must name three claims, such as tenant,agents,roles")
+    names = ("tenant", "agents", "roles") if claims is None else (claims[0], claims[1], claims[2])
+    return Jwt(keys=found[JWT_KEYS], issuer=found[JWT_ISSUER], audience=found[JWT_AUDIENCE], claims=names)
 
 
 @_noted
@@ -333,7 +379,7 @@ def _seconds(environment: Mapping[str, str], name: str, default: float) -> float
 
 
 @_noted
-def _tokens(environment: Mapping[str, str], name: str, default: float) -> float:
+def _rate(environment: Mapping[str, str], name: str, default: float, what: str) -> float:
     text = environment.get(name)
     if not text:
         return default
@@ -342,5 +388,5 @@ def _tokens(environment: Mapping[str, str], name: str, default: float) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value <= 1e9:
-        raise ConfigurationError(f"{name} is {text!r}; it must be a number of tokens a second, or 0 for no limit")
+        raise ConfigurationError(f"{name} is {text!r}; it must be a number of {what} a second, or 0 for no limit")
     return value

@@ -16,6 +16,7 @@ from topics.topic import Topic
 CORRELATION_ID = "kafka_correlationId"
 REPLY_TOPIC = "kafka_replyTopic"
 REPLY_PARTITION = "kafka_replyPartition"
+TENANT = "rankstream-tenant"
 SINCE = "rankstream-since"  # milliseconds since the epoch: when what is behind a record was published
 TRACE_HEADERS = ("traceparent", "tracestate", SINCE)
 
@@ -111,6 +112,7 @@ def traceparent(headers: Iterable[tuple[str, bytes]]) -> str | None:
     return next((value.decode("ascii", "replace") for name, value in headers if name == TRACE_HEADERS[0]), None)
 
 
-def reply_headers(reply_to: ReplyTo) -> dict[str, bytes]:
-    """Return the headers by which the asking client knows its reply."""
-    return {CORRELATION_ID: base64.b64decode(reply_to.correlation_id)}
+def reply_headers(reply_to: ReplyTo, tenant: str = "") -> dict[str, bytes]:
+    """Return the headers by which the asking client knows its reply, and whose it is where that is known."""
+    known = {TENANT: tenant.encode()} if tenant else {}
+    return {CORRELATION_ID: base64.b64decode(reply_to.correlation_id), **known}

@@ -9,6 +9,7 @@ from schemas.documents import Document, DocumentChange, DocumentStatus, Receipt
 from schemas.fused import Fused
 from schemas.graph import GraphBatch
 from schemas.queries import Expected, LegResult, PreparedQuery, QueryRequest
+from schemas.query_log import LoggedQuestion, LoggedReply
 from schemas.replies import QueryReply
 from topics.topic import DAY, LARGEST_RECORD, MINUTE, Topic
 
@@ -126,6 +127,16 @@ REPLIES = Topic(
     summary="answers, on the partition that the asking client reads",
 )
 
+QUERY_LOG = Topic(
+    name="query-log",
+    carries=(LoggedQuestion, LoggedReply),
+    key=QUERY,
+    partitions=4,
+    retention_ms=90 * DAY,
+    segment_ms=DAY,
+    summary="questions and what they were answered with, without secrets, for who labels, counts and looks back",
+)
+
 PIPELINE: tuple[Topic, ...] = (
     DOCUMENT_CHANGES,
     DOCUMENT_CHANGES_BULK,
@@ -141,6 +152,7 @@ PIPELINE: tuple[Topic, ...] = (
     LEG_RESULTS,
     FUSED,
     REPLIES,
+    QUERY_LOG,
 )
 CONSUMED: tuple[Topic, ...] = (
     DOCUMENT_CHANGES,
@@ -155,6 +167,7 @@ CONSUMED: tuple[Topic, ...] = (
     PREPARED,
     LEG_RESULTS,
     FUSED,
+    REPLIES,
 )
 DEAD_LETTERS: tuple[Topic, ...] = tuple(topic.dead_letters for topic in CONSUMED)
 ALL: tuple[Topic, ...] = PIPELINE + DEAD_LETTERS

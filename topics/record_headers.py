@@ -17,6 +17,9 @@ CORRELATION_ID = "kafka_correlationId"
 REPLY_TOPIC = "kafka_replyTopic"
 REPLY_PARTITION = "kafka_replyPartition"
 
+TENANT = {
+    "rankstream-tenant": {"type": "string", "description": "whose question it was; absent where that could not be read"}
+}
 SINCE = "rankstream-since"
 TRACE = {
     "traceparent": {"type": "string", "description": "the trace that this record belongs to (W3C Trace Context)"},
@@ -85,5 +88,5 @@ DEAD_LETTER_MARK = {
 OF_MESSAGE: dict[type[Message], tuple[dict[str, Any], list[str]]] = {
     DocumentChange: (CLOUD_EVENT, []),
     QueryRequest: (CORRELATION | REPLY_TO, [CORRELATION_ID, REPLY_TOPIC]),
-    QueryReply: (CORRELATION, [CORRELATION_ID]),
+    QueryReply: (CORRELATION | TENANT, [CORRELATION_ID]),
 }

@@ -18,7 +18,7 @@ from topics.catalogue import CONSUMED
 _ADDRESS = re.compile(r"(?P<topic>[^/\s]+)(?:/(?P<partition>\d{1,9})(?:/(?P<offset>\d{1,18}))?)?", re.ASCII)
 _AGO = re.compile(r"(\d{1,6})(s|m|h|d)", re.ASCII)
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}  # seconds
-_QUESTIONS = frozenset(processor.source.name for processor in processors.QUERY)
+_QUESTIONS = frozenset(processor.source.name for processor in (*processors.QUERY, *processors.LOG))
 _LOGS = frozenset(topic.name for topic in CONSUMED if topic.cleanup == "compact")
 _OF_A_GENERATION = re.compile(rf"{REPLAY.name}-g\d{{1,9}}", re.ASCII)
 ANSWERED = "a question never goes back: its sender was answered long ago; `rankstream dlq discard` is done with it"

@@ -36,6 +36,10 @@ def lines(found: Settings) -> Iterator[tuple[str, str]]:
             yield from _kafka(value)
         elif isinstance(value, Llm) or field.name == "llm":
             yield from _llm(value)
+        elif field.name == "jwt":
+            names = (settings.JWT_KEYS, settings.JWT_ISSUER, settings.JWT_AUDIENCE, settings.JWT_CLAIMS)
+            parts = (None,) * 4 if value is None else (value.keys, value.issuer, value.audience, value.claims)
+            yield from zip(names, (shown("", part) for part in parts), strict=True)
         elif field.name != "fast_fetch":  # of the broker, not of a setting
             yield _name(field.name), shown(field.name, value)
 
@@ -49,7 +53,7 @@ def shown(field: str, value: Any) -> str:
     if re.search("key$|secret|password|token$", field):
         return MASK
     if isinstance(value, tuple):
-        return ":".join(map(str, value)) if field == "health" else ",".join(map(str, value))
+        return ":".join(map(str, value)) if field in ("health", "http") else ",".join(map(str, value))
     return {True: "on", False: "off"}.get(value, str(value)) if isinstance(value, bool) else str(value)
 
 

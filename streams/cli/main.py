@@ -30,6 +30,9 @@ COMMANDS = {
     "check": "check",
     "acls": "acls",
     "reindex": "reindex",
+    "keys": "keys",
+    "mcp": "mcp",
+    "query-log": "query_log",
     "run": "run",
 }
 # Errors of packages that are not below streams.errors; looked up by name, so that a command pays only for what it uses.

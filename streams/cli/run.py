@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -14,16 +15,22 @@ from streams.cli.ending import Ending
 from streams.errors import ConfigurationError, RankstreamError, Transient
 
 if TYPE_CHECKING:
+    from streams.domain.vitals import Vitals
     from streams.fleet import Fleet
     from streams.gateways.health import Health
+    from streams.gateways.http.server import Gateway
 
+GATEWAY = "gateway"
 STOP = 9.0  # seconds after a signal in which this process ends, whatever hangs
 
 
-@click.command("run", short_help="Run processors until a signal.")
-@click.argument("processors", nargs=-1, required=True, metavar="PROCESSOR…|all")
+@click.command("run", short_help="Run processors, or the HTTP gateway, until a signal.")
+@click.argument("processors", nargs=-1, required=True, metavar="PROCESSOR…|all|gateway")
 def command(processors: tuple[str, ...]) -> int:
-    """Run the processors named, in one process, until SIGTERM or Ctrl-C."""
+    """Run the processors named, in one process, until SIGTERM or Ctrl-C.
+
+    `gateway` is the HTTP gateway, which `all` does not start.
+    """
     return asyncio.run(_run(settings.load(), processors))
 
 
@@ -49,11 +56,13 @@ async def _run(found: settings.Settings, names: tuple[str, ...]) -> int:
     await _check_store_rights(found, names)
     logs.let_libraries_speak()
     # A broker that is not there is named without waiting for these libraries.
-    from streams.fleet import Fleet  # noqa: PLC0415
+    running = _parts(found, names)
 
-    fleet = Fleet(found, names)
-    health = await _health(found, fleet)
-    working = asyncio.create_task(_work(fleet, names))
+    def vitals() -> list[Vitals]:
+        return [each for part in running for each in part.vitals()]
+
+    health = await _health(found, vitals)
+    working = asyncio.create_task(_work(running, names))
     waiting = asyncio.create_task(ended.wait())
     try:
         await asyncio.wait([working, waiting], return_when=asyncio.FIRST_COMPLETED)
@@ -64,11 +73,25 @@ async def _run(found: settings.Settings, names: tuple[str, ...]) -> int:
         waiting.cancel()
         await asyncio.gather(working, waiting, return_exceptions=True)
         ending.within(STOP)
-        await fleet.stop()
+        await asyncio.gather(*(part.stop() for part in running))
         if health is not None:
             await health.stop()
     console.note("stopped")
     return 0
+
+
+def _parts(found: settings.Settings, names: tuple[str, ...]) -> list[Fleet | Gateway]:
+    """Return what the names stand for: processors, the gateway, or both."""
+    parts: list[Fleet | Gateway] = []
+    if processors := [name for name in names if name != GATEWAY]:
+        from streams.fleet import Fleet  # noqa: PLC0415
+
+        parts.append(Fleet(found, processors))
+    if GATEWAY in names:
+        from streams.gateways.http.server import Gateway  # noqa: PLC0415
+
+        parts.append(Gateway(found))
+    return parts
 
 
 async def _check_rights(found: settings.Settings, names: tuple[str, ...]) -> None:
@@ -80,7 +103,9 @@ async def _check_rights(found: settings.Settings, names: tuple[str, ...]) -> Non
     from streams.gateways import permitted  # noqa: PLC0415
     from streams.processors import rights  # noqa: PLC0415
 
-    wanted = [right for processor in chosen(names) for right in rights.of_processor(processor)]
+    processors = [name for name in names if name != GATEWAY]  # of none at all `chosen` makes everything
+    wanted = [right for each in (chosen(processors) if processors else ()) for right in rights.of_processor(each)]
+    wanted += rights.of_gateway() if GATEWAY in names else ()
     try:
         missing = await permitted.lacking(kafka, wanted)
     except Transient as error:
@@ -98,10 +123,10 @@ async def _check_rights(found: settings.Settings, names: tuple[str, ...]) -> Non
 async def _check_store_rights(found: settings.Settings, names: tuple[str, ...]) -> None:
     """Raise ConfigurationError that names each right that the user of Postgres lacks."""
     from streams.adapters import postgres, postgres_rights, postgres_roles  # noqa: PLC0415
-    from streams.fleet import chosen  # noqa: PLC0415
-    from streams.processors import store_roles  # noqa: PLC0415
+    from streams.processors import catalogue, store_roles  # noqa: PLC0415
 
-    roles = store_roles.of_users([processor.name for processor in chosen(names)])
+    everything = [processor.name for processor in catalogue.ALL]
+    roles = store_roles.of_users(everything if "all" in names else names)
     if not roles:
         return
     pool = await postgres.open_pool(settings.need(found.postgres, settings.POSTGRES), size=1)
@@ -115,21 +140,33 @@ async def _check_store_rights(found: settings.Settings, names: tuple[str, ...]) 
         await pool.close()
 
 
-async def _health(found: settings.Settings, fleet: Fleet) -> Health | None:
-    """Serve the health of a fleet, if an address is set."""
+async def _health(found: settings.Settings, vitals: Callable[[], Sequence[Vitals]]) -> Health | None:
+    """Serve the health of what runs, if an address is set."""
     if found.health is None:
         return None
     from streams.gateways.health import Health  # noqa: PLC0415
 
     host, port = found.health
-    health = Health(fleet.vitals, host=host, port=port)
+    health = Health(vitals, host=host, port=port)
     console.note(f"health: http://{host}:{await health.start()}/livez and /readyz")
     return health
 
 
-async def _work(fleet: Fleet, names: tuple[str, ...]) -> None:
-    await fleet.start()
-    await fleet.ready()
+async def _work(parts: Sequence[Fleet | Gateway], names: tuple[str, ...]) -> None:
+    from streams.fleet import Fleet  # noqa: PLC0415
+
+    for part in parts:
+        address = await part.start()
+        if isinstance(part, Fleet):
+            await part.ready()
+        else:
+            console.note(f"gateway: {address}/v1/query, described at {address}/openapi.json")
     console.note(f"running: {', '.join(names)}")
-    error = await fleet.failed()
-    raise RankstreamError(f"a processor cannot go on: {error}") from error
+    watching = [asyncio.create_task(part.failed()) for part in parts]
+    try:
+        done, _ = await asyncio.wait(watching, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in watching:
+            task.cancel()
+    error = next(iter(done)).result()
+    raise RankstreamError(f"{'a processor' if GATEWAY not in names else 'a part'} cannot go on: {error}") from error

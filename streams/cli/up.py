@@ -18,7 +18,7 @@ import click
 from streams import settings
 from streams.cli import console
 from streams.cli.ending import Ending
-from streams.errors import RankstreamError
+from streams.errors import ConfigurationError, RankstreamError
 from streams.settings import Settings
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from streams.embedded.stack import Stack
     from streams.fleet import Fleet
     from streams.gateways.client import Client
+    from streams.gateways.http.server import Gateway
 
 FLEET_STOP = 5.0  # seconds the processors may take to stop; the servers take a second or two more
 HARD_STOP = 9.0  # seconds after a signal in which this process ends, whatever hangs
@@ -43,7 +44,8 @@ def command(*, docs: Path | None, no_docs: bool, tenant: str, once: bool) -> int
     """Start all servers and processors, index the demonstration corpus, ask three questions, and stay up.
 
     Servers that a setting names (KAFKA_BOOTSTRAP_SERVERS, QDRANT_URL, DATABASE_URL, REDIS_URL) are used instead of
-    being started. Data lie in RANKSTREAM_DATA (.rankstream). Ctrl-C stops everything.
+    being started. Data lie in RANKSTREAM_DATA (.rankstream). The HTTP gateway is on 127.0.0.1:8400, or where
+    RANKSTREAM_HTTP says. Ctrl-C stops everything.
     """
     if docs is not None and no_docs:
         raise click.UsageError("--docs and --no-docs exclude each other")
@@ -62,6 +64,8 @@ class Up:
         self._once = once
         self._stack: Stack | None = None
         self._fleet: Fleet | None = None
+        self._gateway: Gateway | None = None
+        self._url = ""  # of the gateway
         self._stopping = False
         self._ending = Ending()
 
@@ -107,6 +111,8 @@ class Up:
         began = time.monotonic()
         found = await self._start()
         console.note(f"up after {time.monotonic() - began:.0f} s")
+        if not self._once:
+            await self._open(found)
         code = 0
         if self._corpus is not None:
             from streams.cli import connect  # noqa: PLC0415
@@ -115,7 +121,7 @@ class Up:
                 code = await self._show(client, found, self._corpus)
         if self._once:
             return code
-        self._hints()
+        await self._hints(found)
         await self._watch()
         return 1
 
@@ -155,6 +161,20 @@ class Up:
         await self._fleet.ready()
         return found
 
+    async def _open(self, found: Settings) -> None:
+        """Start the HTTP gateway; where nobody named its address, one that is taken only costs the gateway."""
+        from streams.gateways.http.server import ADDRESS, Gateway  # noqa: PLC0415
+
+        gateway = Gateway(found)
+        try:
+            self._url = await gateway.start()
+        except ConfigurationError as error:
+            if found.http is not None:
+                raise
+            console.note(f"no HTTP gateway on {ADDRESS[0]}:{ADDRESS[1]}: {error}")
+            return
+        self._gateway = gateway
+
     async def _show(self, client: Client, found: Settings, corpus: Corpus) -> int:
         """Ingest, ask, print; return 1 when anything of it failed."""
         from streams.cli import answers, mirroring  # noqa: PLC0415
@@ -173,13 +193,9 @@ class Up:
             code |= reply.error is not None
         return code
 
-    def _hints(self) -> None:
+    async def _hints(self, found: Settings) -> None:
         tenant = f"--tenant {self._tenant}"
-        where = (
-            ""
-            if settings.data_dir() == Path(".rankstream").absolute()
-            else f"{settings.DATA_DIR}={settings.data_dir()} "
-        )
+        where = _where()
         console.say()
         console.say("Everything is up; Ctrl-C stops it. From another terminal, in this folder:")
         for line in (
@@ -189,30 +205,50 @@ class Up:
             "status",
         ):
             console.say(f"  {where}{_program()} {line}")
+        if self._gateway is not None:
+            from streams.cli.keys import demonstration  # noqa: PLC0415
+
+            key = await demonstration(found, self._tenant)
+            console.say(f"Over HTTP, described at {self._url}/openapi.json:")
+            console.say(
+                f"  curl {self._url}/v1/query -H 'Authorization: Bearer {key}' -d '{{\"text\": \"your question\"}}'"
+            )
 
     async def _watch(self) -> None:
         """Wait until a processor or a server cannot go on; raise RankstreamError that says which."""
         assert self._fleet is not None
         assert self._stack is not None
         failed = asyncio.create_task(self._fleet.failed())
+        closed = asyncio.create_task(self._gateway.failed()) if self._gateway is not None else None
+        watched = [failed] if closed is None else [failed, closed]
         try:
             while not failed.done():
-                await asyncio.wait([failed], timeout=1)
+                await asyncio.wait(watched, timeout=1, return_when=asyncio.FIRST_COMPLETED)
                 if dead := self._stack.dead():
                     raise RankstreamError("; ".join(dead))
+                if closed is not None and closed.done():
+                    raise RankstreamError(f"the HTTP gateway cannot go on: {closed.result()}")
             raise RankstreamError(f"a processor cannot go on: {failed.result()}")
         finally:
-            failed.cancel()
+            for task in watched:
+                task.cancel()
 
     async def _stop(self) -> None:
         if self._fleet is not None:
             try:
                 async with asyncio.timeout(FLEET_STOP):
-                    await self._fleet.stop()
+                    parts = [part for part in (self._gateway, self._fleet) if part is not None]
+                    await asyncio.gather(*(part.stop() for part in parts))
             except TimeoutError:
                 console.note("the processors did not stop in time; what they had in hand comes again")
         if self._stack is not None:
             await self._stack.stop()
+
+
+def _where() -> str:
+    """Return the setting that another command needs to find this one's folder."""
+    usual = settings.data_dir() == Path(".rankstream").absolute()
+    return "" if usual else f"{settings.DATA_DIR}={settings.data_dir()} "
 
 
 def _program() -> str:

@@ -25,6 +25,10 @@ class Quotas:
         """Tell whether anything is left in a tenant's bucket."""
         return self._bucket(tenant, now).level > 0
 
+    def wait(self, tenant: str, now: float) -> float:
+        """Return the seconds until anything is left in a tenant's bucket."""
+        return max(0.0, -self._bucket(tenant, now).level / self.rate)
+
     def charge(self, tenant: str, amount: float, now: float) -> None:
         """Take from a tenant's bucket, also more than there is: the tenant pays by waiting longer."""
         self._bucket(tenant, now).level -= amount

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import math
+import random
 import time
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -30,6 +31,9 @@ from topics.catalogue import QUERIES, REPLIES
 from topics.connection import Kafka
 
 IN_FLIGHT = 256  # questions that may wait at once
+TIMEOUT = 5.0  # seconds until the deadline
+RETRIES = 2
+FIRST_PAUSE = 0.05  # seconds before a question is tried again; doubled each time
 GRACE = 0.2  # seconds after the deadline in which a reply that was sent at the deadline still counts
 
 
@@ -95,15 +99,34 @@ class Client:
         """How many questions wait for their reply."""
         return len(self._pending)
 
-    async def ask(self, text: str, *, tenant: str, raise_invalid: bool = False, **fields: Any) -> QueryReply:
+    @property
+    def listening(self) -> bool:
+        """Whether replies are read now: not before `start`, and not while the broker is away."""
+        return self._replies.reading
+
+    async def ask(
+        self, text: str, *, tenant: str, raise_invalid: bool = False, retries: int = RETRIES, **fields: Any
+    ) -> QueryReply:
         """Return the one outcome of a question, at the latest a quarter of a second after its deadline.
 
         Takes the keywords of `ask_stream`. What goes wrong is in the reply's `error`; with `raise_invalid`, a question
-        that cannot be asked raises Invalid instead.
+        that cannot be asked raises Invalid instead. A question that certainly was not sent (too many wait here, or no
+        broker was there to send it to) is tried again, `retries` times, with the same id and until the same deadline;
+        one that may have been sent is not.
         """
         last: QueryReply | None = None
-        async for reply in self.ask_stream(text, tenant=tenant, **fields):
-            last = reply
+        # One id and one deadline for all attempts: whatever comes back answers this question.
+        now, deadline = time.time(), fields.get("deadline")
+        fields["deadline"] = deadline = now + fields.pop("timeout", TIMEOUT) if deadline is None else deadline
+        if fields.get("query_id") is None:
+            fields["query_id"] = questions.new_id(now)
+        for attempt in range(1 + retries):
+            async for reply in self.ask_stream(text, tenant=tenant, **fields):
+                last = reply
+            pause = FIRST_PAUSE * 2**attempt * random.uniform(0.5, 1.0)
+            if not questions.was_not_sent(last) or attempt == retries or time.time() + pause >= deadline:
+                break
+            await asyncio.sleep(pause)
         if last is None:  # the stream yields at least once; this is for the type checker
             raise RankstreamError("no outcome")
         if raise_invalid and last.error is not None and last.error.error_class == "validation":
@@ -127,7 +150,7 @@ class Client:
         generation: str | None = None,
         cache: bool = True,
         query_id: str | None = None,
-        timeout: float = 5.0,
+        timeout: float = TIMEOUT,
         deadline: float | None = None,
         traceparent: str | None = None,
     ) -> AsyncIterator[QueryReply]:
@@ -168,7 +191,8 @@ class Client:
             return error_reply(str(query_id), info, total, profile=str(profile))
 
         if self._pending.full:
-            yield failed("overloaded", f"{len(self._pending)} questions of this client wait already; ask again later")
+            waits = f"{len(self._pending)} questions of this client wait already; ask again later"
+            yield failed("overloaded", questions.NOT_SENT + waits)
             return
         try:
             if not math.isfinite(deadline):
@@ -179,7 +203,8 @@ class Client:
                 last: QueryReply | None = None
                 try:
                     async with asyncio.timeout_at(ends + GRACE):
-                        await self._send(producer, waiting, request, value, asked.send(QUERIES.name, traceparent))
+                        sending = asked.send(QUERIES.name, traceparent)
+                        delivery = await self._send(producer, waiting, request, value, sending)
                 except TimeoutError:
                     untaken = failed("no reply", "the broker did not take the question by the deadline")
                     asked.replied(untaken)
@@ -198,7 +223,10 @@ class Client:
                     yield reply
                     if reply.final or reply.error is not None:
                         return
-                closing = reports.closing(last) if last else failed("no reply", "no reply came by the deadline")
+                late = "no reply came by the deadline"
+                if delivery is not None and not delivery.done():
+                    late = "the broker did not take the question by the deadline"
+                closing = reports.closing(last) if last else failed("no reply", late)
                 asked.replied(closing)
                 yield closing
         except Invalid as error:
@@ -206,13 +234,13 @@ class Client:
 
     async def _send(
         self, producer: AIOKafkaProducer, waiting: Waiting, request: QueryRequest, value: bytes, sending: Sending
-    ) -> None:
-        """Hand a question to the producer; that it could not be delivered is its outcome."""
+    ) -> asyncio.Future[Any] | None:
+        """Hand a question to the producer and return its delivery; that it was not possible is its outcome."""
 
-        def failed(error: BaseException) -> None:
+        def failed(error: BaseException, prefix: str = "") -> None:
             sending.ended(error)
             said = " ".join(str(error).split()) or type(error).__name__
-            info = ErrorInfo(error_class="no reply", message=f"the broker did not take the question: {said}")
+            info = ErrorInfo(error_class="no reply", message=f"{prefix}the broker did not take the question: {said}")
             if isinstance(error, MessageSizeTooLargeError):
                 info = ErrorInfo(error_class="validation", field="history", message="the question is too large")
             waiting.put(error_reply(request.query_id, info, profile=request.profile))
@@ -229,19 +257,21 @@ class Client:
         except (KafkaError, OSError) as error:
             if isinstance(error, TimeoutError):
                 raise
-            failed(error)
-        else:
-            delivery.add_done_callback(delivered)
+            failed(error, questions.NOT_SENT)  # it was not even queued; what fails later may have arrived
+            return None
+        delivery.add_done_callback(delivered)
+        sent: asyncio.Future[Any] = delivery
+        return sent
 
     async def publish(
-        self, change: DocumentChange, *, wait: bool = False, timeout: float = 60.0
+        self, change: DocumentChange, *, wait: bool = False, timeout: float = 60.0, bulk: bool = False
     ) -> DocumentStatus | None:
         """Publish a change and return once the broker has it, or with `wait` once its receipt is there.
 
         The receipt may be of a higher version, which then has replaced this one; it says which. Raises Invalid (names
         the field), Transient (not delivered) and NoReply (no receipt within `timeout` seconds).
         """
-        return await self._publisher.publish(change, wait=wait, timeout=timeout)
+        return await self._publisher.publish(change, wait=wait, timeout=timeout, bulk=bulk)
 
     async def publish_many(
         self, changes: Changes, *, wait: bool = True, timeout: float = 60.0, bulk: bool = False
@@ -255,6 +285,10 @@ class Client:
             status = published.as_status()
             if status is not None:
                 yield status
+
+    async def open_publishing(self) -> None:
+        """Open now what publishing and waiting for receipts need, which else happens when they are first used."""
+        await self._publisher.open()
 
     def deliver_many(
         self, changes: Changes, *, wait: bool = True, timeout: float = 60.0, bulk: bool = False

@@ -61,17 +61,23 @@ class Publisher:
         self._tailing = False
         self._lock = asyncio.Lock()
 
+    async def open(self) -> None:
+        """Open all that publishing needs; raise ConfigurationError."""
+        await self._open(0, wait=True)
+
     async def stop(self) -> None:
         """Deliver what was taken and close; stopping twice is fine."""
         await self._opened.aclose()
         self._producers.clear()
         self._tailing = False
 
-    async def publish(self, change: DocumentChange, *, wait: bool, timeout: float) -> DocumentStatus | None:
+    async def publish(
+        self, change: DocumentChange, *, wait: bool, timeout: float, bulk: bool = False
+    ) -> DocumentStatus | None:
         """Publish one change; with `wait`, return its receipt. Raises Invalid, Transient, NoReply."""
         await self._open(0, wait)
         sent: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        outcome = await self._publish(change, sent, linger=0, wait=wait, timeout=timeout)
+        outcome = await self._publish(change, sent, linger=0, wait=wait, timeout=timeout, bulk=bulk)
         if outcome.error is not None:
             raise outcome.error
         return outcome.status

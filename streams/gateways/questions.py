@@ -43,6 +43,14 @@ def headers(query_id: str, partition: int, traceparent: str) -> list[tuple[str, 
     ]
 
 
+NOT_SENT = "not sent: "  # how the message of an error begins after which a question may be asked again
+
+
+def was_not_sent(reply: QueryReply | None) -> bool:
+    """Tell whether a question certainly did not reach the broker, so that nobody will answer it."""
+    return reply is not None and reply.error is not None and reply.error.message.startswith(NOT_SENT)
+
+
 def encoded(fields: dict[str, Any]) -> tuple[QueryRequest, bytes]:
     """Build and check a question, and return it with its bytes; raise Invalid that names the field."""
     try:

@@ -47,6 +47,7 @@ class Tail:
     ) -> None:
         """Read the partitions that `choose` picks, given how many the topic has."""
         self.partitions: frozenset[int] = frozenset()
+        self.reading = False
         self._kafka = kafka
         self._topic = topic.name
         self._deliver = deliver
@@ -124,6 +125,7 @@ class Tail:
                 if stuck == 3:
                     self._next.clear()  # what cannot be read is left behind: go on at the end
             finally:
+                self.reading = False
                 if consumer is not None:
                     await _close(consumer)
                     consumer = None
@@ -133,6 +135,7 @@ class Tail:
     async def _read(self, consumer: AIOKafkaConsumer) -> None:
         """Deliver records until fetches go unanswered."""
         opened = time.time()
+        self.reading = True
         while True:
             batches = await consumer.getmany(timeout_ms=1000)
             for tp, records in batches.items():

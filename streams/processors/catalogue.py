@@ -13,6 +13,7 @@ from streams.processors.index_text import INDEX_TEXT, INDEX_TEXT_BULK
 from streams.processors.index_vectors import INDEX_VECTORS
 from streams.processors.prepare import PREPARE
 from streams.processors.publish_version import PUBLISH_VERSION
+from streams.processors.query_log import LOG_QUESTIONS, LOG_REPLIES
 from streams.processors.replay import REPLAY
 from streams.processors.rerank import RERANK
 from streams.processors.retrieve_dense import RETRIEVE_DENSE
@@ -36,8 +37,9 @@ BULK: tuple[Processor, ...] = (CHUNK_BULK, EMBED_BULK, INDEX_TEXT_BULK, ADD_CONT
 INGEST: tuple[Processor, ...] = (*LIVE, *BULK, REPLAY)
 LEGS: tuple[Processor, ...] = (RETRIEVE_DENSE, RETRIEVE_SPARSE, RETRIEVE_FULLTEXT, RETRIEVE_QA, RETRIEVE_GRAPH)
 QUERY: tuple[Processor, ...] = (PREPARE, *LEGS, FUSE, RERANK)
-ALL: tuple[Processor, ...] = INGEST + QUERY
+LOG: tuple[Processor, ...] = (LOG_QUESTIONS, LOG_REPLIES)
+ALL: tuple[Processor, ...] = INGEST + QUERY + LOG
 # The topics whose dead letters may go back: a question's sender was answered, and a log never goes back in time.
 REDRIVABLE: frozenset[str] = frozenset(topic.name for topic in CONSUMED if topic.cleanup != "compact") - frozenset(
-    processor.source.name for processor in QUERY
+    processor.source.name for processor in (*QUERY, *LOG)
 )

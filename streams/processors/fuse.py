@@ -212,7 +212,7 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
         reply = answer
     if deps.answers is not None:
         deps.answers.keep(expected, reply, profile.cache_seconds)
-    return [replying.outgoing(expected.reply_to, reply)]
+    return [replying.outgoing(expected.reply_to, reply, expected.query.tenant)]
 
 
 def _no_leg_had_a_turn(results: Mapping[Leg, LegResult]) -> bool:
@@ -242,7 +242,8 @@ def _handed_over(
     sent = Outgoing(topic=catalogue.FUSED, key=expected.query.ticket.encode(), message=fused)
     if not expected.progressive:
         return [sent]
-    return [replying.outgoing(expected.reply_to, msgspec.structs.replace(answer, final=False)), sent]
+    first = msgspec.structs.replace(answer, final=False)
+    return [replying.outgoing(expected.reply_to, first, expected.query.tenant), sent]
 
 
 def _embedder(results: Mapping[Leg, LegResult]) -> str | None:
@@ -314,7 +315,7 @@ def _error(expected: Expected, deps: Deps, error: ErrorInfo, **fields: object) -
     query = expected.query
     total = replying.since(expected.asked or expected.received, deps.clock())
     fields |= {"profile": query.profile, "generation": query.generation}
-    return replying.outgoing(expected.reply_to, error_reply(query.query_id, error, total, **fields))
+    return replying.outgoing(expected.reply_to, error_reply(query.query_id, error, total, **fields), query.tenant)
 
 
 def failed(failure: Failure, deps: Deps) -> Sequence[Outgoing]:

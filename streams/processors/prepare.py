@@ -101,9 +101,8 @@ async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
     if request.floor and profile.score == "fused":
         raise Invalid(f"{profile.name!r} orders by fused ranks, which support no floor; leave it out", field="floor")
     if profile.greeting_gate and greetings.is_greeting(text):
-        return [
-            replying.outgoing(asked.reply_to, _not_a_question(asked, profile, generation.id, received, deps.clock()))
-        ]
+        said = _not_a_question(asked, profile, generation.id, received, deps.clock())
+        return [replying.outgoing(asked.reply_to, said, request.tenant)]
     spoken = language.detect(text, request.language or profile.language)
     until = _deadline(request, profile, received)
     rephrased = await rephrase(
@@ -140,7 +139,8 @@ async def handle(asked: Asked, deps: Deps) -> Sequence[Outgoing]:
         models = (query.embedder,) if profile.rerank_depth is None else (query.embedder, deps.reranker or "")
         looked = await deps.answers.look(query, request, profile=profile, models=models, top_k=top_k)
     if looked.reply is not None:
-        return [replying.outgoing(asked.reply_to, _stamped(looked.reply, asked, rewritten, received, deps.clock()))]
+        kept = _stamped(looked.reply, asked, rewritten, received, deps.clock())
+        return [replying.outgoing(asked.reply_to, kept, request.tenant)]
     expected = Expected(
         query=query,
         reply_to=asked.reply_to,
@@ -254,7 +254,8 @@ def failed(failure: Failure, deps: Deps) -> Sequence[Outgoing]:
         return ()
     query_id = _query_id(failure)
     total = max(0.0, (deps.clock() - failure.record.timestamp) * 1000)
-    return [replying.outgoing(reply_to, error_reply(query_id, error_of(failure), total))]
+    tenant = failure.message.request.tenant if isinstance(failure.message, Asked) else ""
+    return [replying.outgoing(reply_to, error_reply(query_id, error_of(failure), total), tenant)]
 
 
 def _query_id(failure: Failure) -> str:

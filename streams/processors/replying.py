@@ -12,13 +12,13 @@ from topics import catalogue
 UNCHECKED = ErrorInfo(error_class="fence unavailable", message="the passages could not be checked; nothing is shown")
 
 
-def outgoing(reply_to: ReplyTo, reply: QueryReply) -> Outgoing:
-    """Return a reply on its way to who asked."""
+def outgoing(reply_to: ReplyTo, reply: QueryReply, tenant: str) -> Outgoing:
+    """Return a reply on its way to who asked; `tenant`: whose question it was, empty where it could not be read."""
     return Outgoing(
         topic=catalogue.REPLIES,
         key=reply.query_id.encode(),
         message=reply,
-        headers=wire.reply_headers(reply_to),
+        headers=wire.reply_headers(reply_to, tenant),
         partition=reply_to.partition,
     )
 

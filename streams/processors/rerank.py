@@ -79,7 +79,7 @@ async def handle(fused: Fused, deps: Deps) -> Sequence[Outgoing]:
     reply = _answer(fused, checked, found.report, model, deps)
     if deps.answers is not None and checked == whole:
         deps.answers.keep(fused.expected, reply, deps.profiles[query.profile].cache_seconds)
-    return [replying.outgoing(fused.expected.reply_to, reply)]
+    return [replying.outgoing(fused.expected.reply_to, reply, query.tenant)]
 
 
 async def _score(fused: Fused, begun: float, deps: Deps) -> _Scores:
@@ -145,6 +145,7 @@ def _unchecked(fused: Fused, deps: Deps) -> Outgoing:
     return replying.outgoing(
         expected.reply_to,
         error_reply(expected.query.query_id, replying.UNCHECKED, total, revision=_revision(fused), **kept),
+        expected.query.tenant,
     )
 
 
@@ -161,7 +162,8 @@ def failed(failure: Failure, deps: Deps) -> Sequence[Outgoing]:
     report = LegReport(status="timeout" if late else "error", reason="no answer in time" if late else "it failed")
     passages = tuple(each.passage for each in fused.candidates)
     reply = msgspec.structs.replace(fused.reply, passages=passages)
-    return [replying.outgoing(fused.expected.reply_to, _answer(fused, reply, report, None, deps))]
+    expected = fused.expected
+    return [replying.outgoing(expected.reply_to, _answer(fused, reply, report, None, deps), expected.query.tenant)]
 
 
 def deadline(fused: Fused) -> float:

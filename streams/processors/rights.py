@@ -13,7 +13,7 @@ from topics.topic import Topic
 
 Operation = Literal["Read", "Write", "Create", "Describe", "DescribeConfigs", "AlterConfigs"]
 EVERY = "*"  # as a name: all of its kind
-OTHERS = ("clients", "operator", "scaler")  # users that are no processors
+OTHERS = ("clients", "gateway", "log-shipper", "operator", "scaler")  # users that are no processors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +42,18 @@ def of_clients() -> tuple[Right, ...]:
     return (*map(_writing, sent), *map(_reading, heard))
 
 
+def of_gateway() -> tuple[Right, ...]:
+    """Return the rights of the HTTP gateway: a client's, and a look at how far all is, for admins."""
+    groups = Right(kind="group", name=EVERY, operations=("Describe",))
+    return (LOOK, *of_clients(), groups)
+
+
+def of_log_shipper() -> tuple[Right, ...]:
+    """Return the rights of the collector that reads the query log, in a group of its own."""
+    group = Right(kind="group", name=f"rankstream.{catalogue.QUERY_LOG.name}", operations=("Read", "Describe"))
+    return (_reading(catalogue.QUERY_LOG), group)
+
+
 def of_operator() -> tuple[Right, ...]:
     """Return the rights of `rankstream topics`, `status`, `reindex`, `dlq` and `check`.
 
@@ -64,10 +76,12 @@ def of_scaler() -> tuple[Right, ...]:
 
 
 def of_everyone() -> dict[str, tuple[Right, ...]]:
-    """Return the rights of each user by its name: a processor's, `clients`, `operator` and `scaler`."""
+    """Return the rights of each user by its name: a processor's and those of `OTHERS`."""
     return {
         **{processor.name: of_processor(processor) for processor in processors.ALL},
         "clients": of_clients(),
+        "gateway": of_gateway(),
+        "log-shipper": of_log_shipper(),
         "operator": of_operator(),
         "scaler": of_scaler(),
     }

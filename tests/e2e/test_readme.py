@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -13,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from streams.embedded.processes import free_port
 from streams.processors import table
 
 ROOT = Path(__file__).parents[2]
@@ -34,6 +37,8 @@ class Run:
             "PATH": f"{BIN}:{os.environ['PATH']}",
         }
         self.environment.pop("KAFKA_BOOTSTRAP_SERVERS", None)
+        self.gateway = f"127.0.0.1:{free_port()}"
+        self.environment["RANKSTREAM_HTTP"] = self.gateway
         self.output = folder / "output"
         with self.output.open("wb") as output:
             self.process = subprocess.Popen(
@@ -87,12 +92,16 @@ def test_make_run_indexes_the_demonstration_and_answers(run: Run) -> None:
     assert "billing/refund-policy.md" in said
     assert "relay/ports.md" in said
     assert "rankstream ask" in said
+    said = run.wait_for("curl", 10)
+    [line] = [line.strip() for line in said.splitlines() if line.strip().startswith("curl")]
+    assert f"http://{run.gateway}/v1/query" in line
+    assert '"passages":[' in run.shell(line.replace("your question", "Can I get my money back?"))
 
 
 @pytest.mark.parametrize("block", [block for block in blocks("bash") if "rankstream " in block])
 def test_the_commands_of_the_readme_work(run: Run, block: str, tmp_path: Path) -> None:
-    script = block.replace(". .venv/bin/activate\n", "")
-    for folder in ("notes", "profiles"):
+    script = block.replace(". .venv/bin/activate\n", "").replace("127.0.0.1:8400", run.gateway)
+    for folder in ("notes", "profiles", "sample", "agent.key"):
         script = script.replace(f"/tmp/{folder}", str(tmp_path / folder))
     said = run.shell(script)
     if "refund-policy" in block:
@@ -100,6 +109,10 @@ def test_the_commands_of_the_readme_work(run: Run, block: str, tmp_path: Path) -
     if "lockers.md" in block:
         assert "five euro" in said
         assert "deleted" in said
+    if "curl" in block:
+        assert said.count("south-gate") >= 3
+        assert '"status":"deleted"' in said
+        assert "revoked; it opens nothing after 2 s" in said
 
 
 def test_the_python_example_works(run: Run, tmp_path: Path) -> None:
@@ -108,6 +121,30 @@ def test_the_python_example_works(run: Run, tmp_path: Path) -> None:
     said = run.shell(f"{sys.executable} {tmp_path / 'example.py'}")
     assert said.splitlines()[0] == "searchable"
     assert "south-gate" in said
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_the_examples_of_the_clients_page_work(run: Run, tmp_path: Path, number: int) -> None:
+    example = re.findall(r"```python\n(.*?)```", (ROOT / "docs/clients.md").read_text(), re.DOTALL)[number]
+    (tmp_path / "example.py").write_text(example)
+    said = run.shell(f"{sys.executable} {tmp_path / 'example.py'}")
+    assert ("The gate opens at six" if number == 0 else "Refund policy") in said
+
+
+def test_the_command_that_the_readme_gives_to_agents_answers(run: Run) -> None:
+    (server,) = (each["mcpServers"]["rankstream"] for each in map(json.loads, blocks("json")) if "command" in str(each))
+    initialize = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "readme", "version": "1"}}
+    call = {"name": "search", "arguments": {"query": "Can I get my money back?"}}
+    messages = [
+        {"id": 1, "method": "initialize", "params": initialize},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": call},
+    ]
+    written = "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in messages)
+    # It answers what it was asked before its input ended.
+    command = f"{sys.executable} -m streams.cli.main {' '.join(server['args'])}"
+    said = run.shell(f"(printf '%s' {shlex.quote(written)}; sleep 8) | {command}")
+    assert "Refund policy" in said
 
 
 def test_ctrl_c_stops_everything_within_ten_seconds(run: Run) -> None:

@@ -56,6 +56,42 @@ def test_a_quota_that_is_no_number_is_refused_by_name(value: str) -> None:
         settings.given({settings.TENANT_QUOTA: value})
 
 
+JWT = {
+    settings.JWT_KEYS: "https://id.example/jwks",
+    settings.JWT_ISSUER: "https://id.example",
+    settings.JWT_AUDIENCE: "us",
+}
+
+
+def test_tokens_are_checked_when_all_is_set_that_they_are_checked_by() -> None:
+    assert settings.given({}).jwt is None
+    found = settings.given({**JWT, settings.JWT_CLAIMS: "org,bots,scope"}).jwt
+    assert found == settings.Jwt(
+        keys="https://id.example/jwks", issuer="https://id.example", audience="us", claims=("org", "bots", "scope")
+    )
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({settings.JWT_AUDIENCE: ""}, settings.JWT_AUDIENCE),
+        ({settings.JWT_ISSUER: ""}, settings.JWT_ISSUER),
+        ({settings.JWT_KEYS: ""}, settings.JWT_KEYS),
+        ({settings.JWT_KEYS: "http://id.example/jwks"}, "must be https:// or a file"),
+        ({settings.JWT_CLAIMS: "tenant"}, "must name three claims"),
+        (dict.fromkeys(JWT, "") | {settings.JWT_CLAIMS: "a,b,c"}, "is set without"),
+    ],
+)
+def test_half_a_setting_of_tokens_is_refused(changed: dict[str, str], said: str) -> None:
+    with pytest.raises(ConfigurationError, match=said):
+        settings.given({**JWT, **changed})
+
+
+@pytest.mark.parametrize(("text", "rate"), [("", 50.0), ("0", 0.0), ("7.5", 7.5)])
+def test_a_rate_of_requests_is_read(text: str, rate: float) -> None:
+    assert settings.given({settings.HTTP_RATE: text}).http_rate == rate
+
+
 @pytest.mark.parametrize(
     ("value", "endpoint"),
     [(None, None), ("", None), ("http://otel:4318", "http://otel:4318"), ("https://otel/", "https://otel")],

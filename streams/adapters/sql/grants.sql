@@ -32,6 +32,11 @@ GRANT SELECT (chunk_id), INSERT, DELETE ON graph_relations TO rankstream_writer;
 GRANT SELECT (evidence), DELETE ON graph_overviews TO rankstream_writer;
 GRANT SELECT, INSERT, DELETE ON chunk_contexts TO rankstream_writer;
 
+-- HTTP and MCP.
+GRANT SELECT ON generations TO rankstream_gateway;
+GRANT SELECT ON migrations TO rankstream_gateway;
+GRANT SELECT ON api_keys TO rankstream_gateway;
+
 -- `rankstream reindex`, `graph summarize`, `status`, `keys`.
 GRANT SELECT, INSERT, UPDATE (state, live_until) ON generations TO rankstream_operator;
 GRANT SELECT ON migrations TO rankstream_operator;
@@ -43,3 +48,4 @@ GRANT SELECT ON live_chunks TO rankstream_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON graph_overviews TO rankstream_operator;
 GRANT SELECT, INSERT, UPDATE (epoch) ON tenant_epochs TO rankstream_operator;
 GRANT EXECUTE ON FUNCTION epoch_of(text) TO rankstream_operator;
+GRANT SELECT, INSERT, UPDATE (revoked_at) ON api_keys TO rankstream_operator;

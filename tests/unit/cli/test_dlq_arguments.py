@@ -50,7 +50,7 @@ def test_what_is_no_address_is_told_what_one_is(text: str) -> None:
         dlq_arguments.address_of(text)
 
 
-@pytest.mark.parametrize("text", ["replies", "document-status", "chunks.dlq.dlq", "Chunks"])
+@pytest.mark.parametrize("text", ["query-log", "document-status", "chunks.dlq.dlq", "Chunks"])
 def test_a_topic_without_dead_letters_is_named_beside_those_that_have_some(text: str) -> None:
     with pytest.raises(ConfigurationError, match=f"^{text}: .* has no dead letters; there are document-changes.dlq"):
         dlq_arguments.address_of(text)

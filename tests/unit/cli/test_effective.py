@@ -42,8 +42,8 @@ def test_every_setting_is_there_by_its_name_and_no_secret_by_its_value() -> None
 def test_every_field_of_the_settings_is_printed() -> None:
     made = settings.given({})
     fields = {field.name for field in dataclasses.fields(made)} - {"fast_fetch"}
-    # Kafka without addresses is one line, a language model three.
-    assert len(list(effective.lines(made))) == len(fields) + 2
+    # Kafka without addresses is one line, a language model three, tokens four.
+    assert len(list(effective.lines(made))) == len(fields) + 2 + 3
 
 
 def test_a_variable_that_looks_like_a_setting_and_is_none_is_told_with_what_it_may_be_meant_to_be() -> None:

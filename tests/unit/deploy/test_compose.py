@@ -17,8 +17,9 @@ from schemas.generate import differing
 from streams import settings
 from streams.cli import run
 from streams.processor import Processor
-from streams.processors import catalogue
+from streams.processors import catalogue, rights
 from tests.conftest import unavailable
+from topics.catalogue import QUERY_LOG
 
 ROOT = Path(__file__).parents[3]
 FILE = ROOT / compose.FILE
@@ -26,7 +27,9 @@ DOCUMENT = yaml.safe_load(FILE.read_text())
 SERVICES: dict[str, dict[str, Any]] = DOCUMENT["services"]
 # What rankstream itself runs; all else is a server.
 OURS = {name: service for name, service in SERVICES.items() if "build" in service}
-PROCESSORS = {name: service for name, service in OURS.items() if service["command"][0] == "run"}
+RUNNING = {name: service for name, service in OURS.items() if service["command"][0] == "run"}
+GATEWAY = "gateway"  # no processor: it has no consumer group, and a port
+PROCESSORS = {name: service for name, service in RUNNING.items() if name != GATEWAY}
 CHECKED = {"Strimzi": tools.STRIMZI, "KEDA": tools.KEDA, "Prometheus operator": tools.PROMETHEUS}
 UNITS = {"s": 1, "m": 60, "h": 3600}
 
@@ -95,14 +98,25 @@ def test_what_is_set_is_a_setting() -> None:
 @pytest.mark.parametrize("name", OURS)
 def test_a_container_of_ours_can_be_scaled_and_may_do_next_to_nothing(name: str) -> None:
     service = OURS[name]
-    assert not {"container_name", "ports", "hostname", "privileged"} & service.keys()
+    assert not {"container_name", "hostname", "privileged"} & service.keys()
+    assert ("ports" in service) is (name == GATEWAY)
     assert service["read_only"]
     assert service["cap_drop"] == ["ALL"]
     assert service["security_opt"] == ["no-new-privileges:true"]
 
 
+def test_the_gateway_listens_where_its_ports_lead_and_several_find_one_each_on_loopback() -> None:
+    service = SERVICES[GATEWAY]
+    assert service["command"] == ["run", GATEWAY]
+    assert service["environment"].items() >= SERVICES["topics"]["environment"].items()
+    [port] = service["ports"]
+    first, last = re.fullmatch(r"127\.0\.0\.1:\$\{GATEWAY_PORTS:-(\d+)-(\d+)}:8400", port).groups()  # type: ignore[union-attr]
+    assert int(first) < int(last)
+    assert settings.given({settings.HTTP: service["environment"][settings.HTTP]}).http == ("0.0.0.0", 8400)
+
+
 def test_a_processor_has_longer_to_end_than_it_takes() -> None:
-    for service in PROCESSORS.values():
+    for service in RUNNING.values():
         assert duration(service["stop_grace_period"]) > 2 * timedelta(seconds=run.STOP)
 
 
@@ -115,7 +129,7 @@ def test_a_service_waits_for_services_that_can_become_what_it_waits_for() -> Non
                 assert "healthcheck" in SERVICES[other], f"{name} waits for the health of {other}"
             else:
                 assert SERVICES[other].get("restart", "no") == "no", f"{other} never completes"
-    for service in PROCESSORS.values():
+    for service in RUNNING.values():
         assert set(service["depends_on"]) == {"topics", "kafka", "qdrant", "postgres", "redis"}
 
 
@@ -154,14 +168,38 @@ def test_prometheus_and_grafana_ask_services() -> None:
     assert {target.partition(":")[0] for target in targets} <= {*SERVICES, "localhost"}
 
 
+def collector_config() -> dict[str, dict[str, Any]]:
+    """Return what the collector has of its files, which it merges."""
+    merged: dict[str, dict[str, Any]] = {}
+    for name in ("monitoring/otel-collector", "query-log/otel-query-log"):
+        for part, body in yaml.safe_load((ROOT / f"k8s/components/{name}.yaml").read_text()).items():
+            merged[part] = {**merged.get(part, {}), **body}
+            if part == "service":
+                pipelines = merged.setdefault("pipelines", {})
+                assert not pipelines.keys() & body["pipelines"].keys()
+                pipelines.update(body["pipelines"])
+    return merged
+
+
 def test_the_collector_uses_what_it_defines_and_gets_what_it_asks_for() -> None:
-    text = (ROOT / "k8s/components/monitoring/otel-collector.yaml").read_text()
-    config = yaml.safe_load(text)
-    for pipeline in config["service"]["pipelines"].values():
+    config = collector_config()
+    for pipeline in config["pipelines"].values():
         for part in ("receivers", "processors", "exporters"):
             assert set(pipeline[part]) <= config[part].keys()
     assert set(config["service"]["extensions"]) <= config["extensions"].keys()
-    assert set(re.findall(r"\$\{env:(\w+)}", text)) == SERVICES["otel-collector"]["environment"].keys()
+    collector = SERVICES["otel-collector"]
+    assert set(re.findall(r"\$\{env:(\w+)}", yaml.safe_dump(config))) == collector["environment"].keys()
+    given = [argument.removeprefix("--config=") for argument in collector["command"]]
+    mounted = dict(volume.removesuffix(":ro").split(":") for volume in collector["volumes"])
+    assert list(mounted.values()) == given
+    assert all((ROOT / path).is_file() for path in mounted)
+
+
+def test_the_query_log_is_shipped_from_its_topic_in_the_group_that_may_read_it() -> None:
+    receiver = collector_config()["receivers"]["kafka/query-log"]
+    assert receiver["logs"] == {"topic": QUERY_LOG.name, "encoding": "json"}
+    granted = {(right.kind, right.name) for right in rights.of_log_shipper()}
+    assert granted == {("topic", QUERY_LOG.name), ("group", receiver["group_id"])}
 
 
 def test_the_reader_of_docker_compose_takes_the_file() -> None:

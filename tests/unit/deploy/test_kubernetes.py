@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +17,18 @@ from deploy import generate, keda, kubernetes, postgres_roles, strimzi
 from schemas.generate import differing
 from streams import settings
 from streams.cli import run
-from streams.processors import catalogue, rights
+from streams.processors import catalogue, rights, store_roles
 from tests.unit.deploy.rendered import K8S, OVERLAYS, build, closed, of_kind, overlay, pods, wrong
 from topics.catalogue import ALL as TOPICS
 
 NAMES = [processor.name for processor in catalogue.ALL]
+GATEWAY = "gateway"  # no processor: it has no consumer group
 MEANT_TO_WRITE = {"kafka", "postgres", "qdrant", "redis"}  # servers of dev, whose images want to write
 
 
 def processors(name: str) -> dict[str, dict[str, Any]]:
     found = of_kind(overlay(name), "Deployment")
-    return {each: found[each] for each in found if each != "otel-collector"}
+    return {each: found[each] for each in found if each not in ("otel-collector", GATEWAY)}
 
 
 def test_generated_files_are_what_the_catalogue_says() -> None:
@@ -63,7 +66,7 @@ def test_an_overlay_is_short(name: str) -> None:
 @pytest.mark.parametrize("name", OVERLAYS)
 def test_deployments_and_budgets_are_those_of_the_catalogue(name: str) -> None:
     assert sorted(processors(name)) == sorted(NAMES)
-    assert sorted(of_kind(overlay(name), "PodDisruptionBudget")) == sorted(NAMES)
+    assert sorted(of_kind(overlay(name), "PodDisruptionBudget")) == sorted([*NAMES, GATEWAY])
     for processor in catalogue.ALL:
         found = processors(name)[processor.name]
         [container] = found["spec"]["template"]["spec"]["containers"]
@@ -107,6 +110,25 @@ def test_a_processor_is_watched_and_ends_in_its_own_time(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OVERLAYS)
+def test_the_gateway_is_reached_by_its_service_watched_and_spread_like_a_processor(name: str) -> None:
+    objects = overlay(name)
+    deployment, service = of_kind(objects, "Deployment")[GATEWAY], of_kind(objects, "Service")[GATEWAY]
+    pod = deployment["spec"]["template"]
+    [container] = pod["spec"]["containers"]
+    assert container["args"] == ["run", GATEWAY]
+    assert deployment["spec"]["replicas"] == 2
+    assert service["spec"]["selector"].items() <= pod["metadata"]["labels"].items()
+    ports = {each["name"]: each["containerPort"] for each in container["ports"]}
+    assert [each["targetPort"] for each in service["spec"]["ports"]] == ["http"]
+    values = {each["name"]: each["value"] for each in container["env"] if "value" in each}
+    assert settings.given({settings.HTTP: values[settings.HTTP]}).http == ("0.0.0.0", ports["http"])
+    assert container["readinessProbe"]["httpGet"] == {"path": "/readyz", "port": "health"}
+    assert pod["spec"]["topologySpreadConstraints"]
+    policies = of_kind(objects, "NetworkPolicy")
+    assert name != "production" or policies[GATEWAY]["spec"]["ingress"] == [{"ports": [{"port": ports["http"]}]}]
+
+
+@pytest.mark.parametrize("name", OVERLAYS)
 def test_settings_come_from_one_map_and_one_secret_and_are_settings(name: str) -> None:
     known = {value for key, value in vars(settings).items() if key.isupper() and isinstance(value, str)}
     maps = of_kind(overlay(name), "ConfigMap")
@@ -125,7 +147,7 @@ def test_settings_come_from_one_map_and_one_secret_and_are_settings(name: str) -
         assert [("0.0.0.0", each["containerPort"]) for each in container.get("ports", ())] in ([], [health])
         # What is written lies on a volume.
         mounted = {mount["mountPath"] for mount in container["volumeMounts"]}
-        own = {each["name"]: each["value"] for each in container["env"]}
+        own = {each["name"]: each["value"] for each in container["env"] if "value" in each}
         assert {"/tmp", own[settings.DATA_DIR]} <= mounted
         assert {mount["name"] for mount in container["volumeMounts"]} == {
             volume["name"] for volume in template["spec"]["volumes"]
@@ -271,7 +293,7 @@ def test_nobody_reaches_kafka_without_a_login_and_each_processor_logs_in_as_its_
 
 def test_each_processor_reaches_postgres_as_the_user_of_its_kind_of_work() -> None:
     for owner, template in pods(overlay("production")):
-        if owner not in [*NAMES, "topics"]:
+        if owner not in [*NAMES, "gateway", "topics"]:
             continue
         [container] = template["spec"]["containers"]
         keys = [each["valueFrom"]["secretKeyRef"] for each in container["env"] if each["name"] == settings.POSTGRES]
@@ -323,3 +345,25 @@ def test_a_container_is_called_what_the_patches_call_it() -> None:
     for file in ("pod.yaml", "probes.yaml"):
         [container] = yaml.safe_load((K8S / "base" / file).read_text())["spec"]["template"]["spec"]["containers"]
         assert container["name"] == kubernetes.CONTAINER
+
+
+def test_the_query_log_is_shipped_by_the_collector_where_its_component_is_added(tmp_path: Path) -> None:
+    up = Path(os.path.relpath(K8S, tmp_path.resolve()))
+    body = {"resources": [str(up / "base")], "components": [str(up / "components/query-log")]}
+    kind = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization"}
+    (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(kind | body))
+    found = build(tmp_path)
+    collector = of_kind(found, "Deployment")["otel-collector"]["spec"]["template"]["spec"]
+    [container] = collector["containers"]
+    maps = of_kind(found, "ConfigMap")
+    volumes = {volume["name"]: maps[volume["configMap"]["name"]]["data"] for volume in collector["volumes"]}
+    held = {
+        f"--config={mount['mountPath']}/{name}": text
+        for mount in container["volumeMounts"]
+        for name, text in volumes[mount["name"]].items()
+    }
+    assert container["args"] == list(held)
+    assert len(held) == 2
+    given = {variable["name"]: variable for variable in container["env"]}
+    assert set(re.findall(r"\$\{env:(\w+)}", "".join(held.values()))) == given.keys()
+    assert given["KAFKA_BOOTSTRAP_SERVERS"]["valueFrom"]["configMapKeyRef"]["name"] in maps

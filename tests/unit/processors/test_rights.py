@@ -35,6 +35,14 @@ def test_whoever_asks_and_publishes_cannot_read_what_others_ask_and_publish() ->
     assert granted(found, "Read") == {("topic", topics.REPLIES.name), ("topic", topics.DOCUMENT_STATUS.name)}
 
 
+def test_the_gateway_publishes_on_both_lanes_and_reads_what_a_client_reads() -> None:
+    found, client = rights.of_gateway(), rights.of_clients()
+    bulk = ("topic", topics.DOCUMENT_CHANGES_BULK.name)
+    assert granted(found, "Write") == granted(client, "Write") | {bulk}
+    assert granted(found, "Read") == granted(client, "Read")
+    assert not {"Create", "Alter", "AlterConfigs"} & {each for right in found for each in right.operations}
+
+
 def test_the_operator_reads_and_marks_dead_letters_and_sends_them_back_and_touches_no_other_record() -> None:
     found = rights.of_operator()
     dead = {("topic", topic.dead_letters.name) for topic in topics.CONSUMED}

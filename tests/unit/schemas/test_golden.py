@@ -18,6 +18,7 @@ from schemas.fused import Candidate, Fused
 from schemas.generate import MESSAGES
 from schemas.graph import Entity, Fact, GraphBatch, Overview, Relation
 from schemas.queries import Expected, Filters, Hit, LegResult, MinVersion, PreparedQuery, QueryRequest, ReplyTo, Turn
+from schemas.query_log import LoggedError, LoggedPassage, LoggedQuestion, LoggedReply
 from schemas.replies import Dropped, LegReport, LegScore, Milliseconds, Models, Passage, QueryReply, Summary
 
 FOLDER = Path(__file__).parents[2] / "golden"
@@ -260,6 +261,39 @@ FULL: tuple[Message, ...] = (
         ),
         dropped=(Dropped(passage_id="p2", rule="floor", legs={"dense": LegScore(rank=2, score=0.2)}),),
     ),
+    LoggedQuestion(
+        query_id=QUERY_ID,
+        tenant="acme",
+        at=1772357400.008,
+        agent="support",
+        text="why is (api key) refused?",
+        history=(Turn(role="user", text="Can I get a refund?"),),
+        profile="support",
+        language="en",
+        top_k=5,
+        filters=Filters(sources=("help",), tags=("billing",), directory="billing/", kinds=("document", "qa")),
+    ),
+    LoggedReply(
+        query_id=QUERY_ID,
+        tenant="acme",
+        at=1772357400.04,
+        revision=2,
+        final=False,
+        profile="support",
+        generation="g1",
+        cache="miss",
+        degraded=True,
+        reasons=("fulltext: timeout",),
+        rewritten="can an annual plan be refunded?",
+        milliseconds=31.2,
+        legs={"dense": "ok", "fulltext": "timeout"},
+        passages=(
+            LoggedPassage(
+                rank=1, passage_id=PARENT, source="help", doc_id="billing/refund", version=3, kind="document", score=0.5
+            ),
+        ),
+        error=LoggedError(error_class="timeout", message="too late"),
+    ),
     DeadLetter(
         **DEAD, error_class="bug", exception="builtins.ZeroDivisionError", message="division by zero", attempts=3
     ),
@@ -282,6 +316,8 @@ MINIMAL: tuple[Message, ...] = (
         candidates=(),
     ),
     QueryReply(query_id="q1", milliseconds=Milliseconds(total=0.0)),
+    LoggedQuestion(query_id="q1", tenant="acme", at=0.0, text="refund"),
+    LoggedReply(query_id="q1", tenant="", at=0.0),
     DeadLetter(**DEAD, error_class="decode", exception="E", message="", attempts=1),
 )
 

@@ -1,0 +1,1 @@
+"""The HTTP gateway: a thin client of the topics for those who speak HTTP."""

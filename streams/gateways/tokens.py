@@ -1,0 +1,129 @@
+"""JSON Web Tokens of an identity provider: signature, issuer, audience, time, and three claims of ours.
+
+Source: RFC 7519 and RFC 8725 (best current practices): the algorithms are ours to choose, never the token's, and all of
+them are asymmetric, so that a public key is never taken for a shared secret.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+import aiohttp
+import jwt
+
+from streams.domain import api_keys
+from streams.domain.api_keys import Principal, Role
+from streams.errors import Invalid, Transient, Unauthenticated
+from streams.settings import JWT_KEYS, Jwt
+
+ALGORITHMS = ("RS256", "PS256", "ES256", "ES384", "EdDSA")
+LEEWAY = 30  # seconds that clocks may differ
+LONGEST = 8_192  # characters of a token
+FETCH = 5.0  # seconds for the provider's keys
+LARGEST = 1_000_000  # bytes of them
+KEPT = 300.0  # seconds: the provider takes a key out, and so long it still opens
+AGAIN = 10.0  # seconds between two fetches, whatever key ids tokens name
+
+
+class JwtTokens:
+    """Checks tokens with the keys of one provider, which are read when first needed and again when they are old."""
+
+    def __init__(self, found: Jwt) -> None:
+        self._found = found
+        self._keys: Mapping[str, jwt.PyJWK] = {}
+        self._read_at = self._tried_at = float("-inf")
+        self._reading = asyncio.Lock()
+
+    async def principal(self, token: str) -> Principal:
+        """Return whom a token stands for; raise Unauthenticated, or Transient where the keys cannot be had."""
+        try:
+            if len(token) > LONGEST:
+                raise Unauthenticated(f"the token is longer than {LONGEST:,} characters")
+            key = await self._key(str(jwt.get_unverified_header(token).get("kid", "")))
+            claims = jwt.decode(
+                token,
+                key=key,
+                algorithms=ALGORITHMS,
+                audience=self._found.audience,
+                issuer=self._found.issuer,
+                leeway=LEEWAY,
+                options={"require": ["exp", "iss", "aud", "sub"]},
+            )
+        except jwt.PyJWTError as error:
+            raise Unauthenticated(f"the token is not good: {error}") from None
+        return self._of(claims)
+
+    def _of(self, claims: Mapping[str, Any]) -> Principal:
+        tenant_claim, agents_claim, roles_claim = self._found.claims
+        tenant, agents, given = claims.get(tenant_claim), _texts(claims, agents_claim), _texts(claims, roles_claim)
+        if not isinstance(tenant, str):
+            raise Unauthenticated(f"the token has no claim {tenant_claim!r} with the name of a tenant")
+        # A provider's other roles are no business of ours.
+        roles: list[Role] = [role for role in get_args(Role) if role in given]
+        try:
+            api_keys.check_names(tenant, agents)
+            checked = api_keys.checked_roles(roles, agents)
+        except Invalid as error:
+            raise Unauthenticated(f"the token's claims: {error}") from None
+        return Principal(tenant=tenant, agents=agents, roles=frozenset(checked), key_id=f"jwt:{claims['sub']}")
+
+    async def _key(self, kid: str) -> jwt.PyJWK:
+        async with self._reading:
+            now = time.monotonic()
+            old = now - self._read_at > KEPT
+            if (old or kid not in self._keys) and now - self._tried_at > AGAIN:
+                self._tried_at = now
+                self._keys, self._read_at = _usable(await self._read()), now
+            elif old:
+                raise Transient(f"{JWT_KEYS}: the provider's keys cannot be had")
+        if kid not in self._keys:
+            raise Unauthenticated("the token is signed by a key that its provider does not name")
+        return self._keys[kid]
+
+    async def _read(self) -> Any:
+        place = self._found.keys
+        try:
+            if not place.startswith("https://"):
+                return json.loads(await asyncio.to_thread(Path(place).read_bytes))
+            limit = aiohttp.ClientTimeout(total=FETCH)
+            async with (
+                aiohttp.ClientSession(timeout=limit) as session,
+                session.get(place, allow_redirects=False) as got,
+            ):
+                got.raise_for_status()
+                data = bytearray()
+                async for piece in got.content.iter_chunked(65_536):
+                    data += piece
+                    if len(data) > LARGEST:
+                        raise ValueError("too long")
+                return json.loads(data)
+        except (OSError, ValueError, TimeoutError, aiohttp.ClientError) as error:
+            raise Transient(f"{JWT_KEYS}: the provider's keys cannot be had ({type(error).__name__})") from None
+
+
+def _usable(jwks: Any) -> Mapping[str, jwt.PyJWK]:
+    """Return the public signing keys by their id; what is of another kind, such as a shared secret, is left out."""
+    found: dict[str, jwt.PyJWK] = {}
+    for each in jwks.get("keys", ()) if isinstance(jwks, dict) else ():
+        if not isinstance(each, dict) or each.get("kty") not in ("RSA", "EC", "OKP") or each.get("use", "sig") != "sig":
+            continue
+        try:
+            key = jwt.PyJWK.from_dict(each)
+        except jwt.PyJWTError:
+            continue
+        found[str(each.get("kid", ""))] = key
+    return found
+
+
+def _texts(claims: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """Return a claim that is a list of texts, or one text with spaces between, as OAuth writes scopes."""
+    value = claims.get(name, ())
+    parts = value.split() if isinstance(value, str) else value
+    if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
+        raise Unauthenticated(f"the token's claim {name!r} must be a list of texts")
+    return tuple(parts)
