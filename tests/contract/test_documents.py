@@ -29,7 +29,7 @@ def memory_both(memory_stores: Stores) -> Both:
 
 @pytest.fixture
 def real_both(real_stores: Stores, pool: Pool) -> Both:
-    return real_stores, PostgresDocuments(pool=pool)
+    return real_stores, PostgresDocuments(pool=by_role["gateway"])
 
 
 async def test_a_live_document_is_read_with_its_passages_in_order(both: Both) -> None:
