@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import os
+import re
+import subprocess
+import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import psycopg
@@ -15,8 +19,11 @@ from msgspec.structs import replace
 from psycopg.conninfo import make_conninfo
 
 from schemas.documents import DocumentChange
+from streams import settings as names
 from streams.adapters import postgres, postgres_rights, postgres_roles
 from streams.adapters.migrations import migrate
+from streams.adapters.postgres_generations import PostgresGenerations, TenantCounts
+from streams.adapters.postgres_keys import PostgresKeys
 from streams.adapters.postgres_roles import Grant
 from streams.app import Worker
 from streams.bootstrap import Resources
@@ -25,11 +32,15 @@ from streams.cli.run import _check_store_rights
 from streams.embedded import stack as stacks
 from streams.embedded.stack import Stack
 from streams.errors import ConfigurationError
+from streams.gateways import keys
 from streams.gateways.client import Client
 from streams.processors import catalogue, replay, store_roles
 from streams.settings import Settings
+from tests.gateway import serving
 from tests.pipeline import page
 from topics.admin import apply
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +71,34 @@ def settings_of(stack: Stack, name: str, folder: Path) -> Settings:
         redis=at.redis,
         session_timeout=6.0,
         fast_fetch=at.broker == "tansu",
+    )
+
+
+@asynccontextmanager
+async def pool_of(stack: Stack, name: str) -> AsyncIterator[postgres.Pool]:
+    pool = await postgres.open_pool(as_user(stack, name), size=1)
+    try:
+        yield pool
+    finally:
+        await pool.close()
+
+
+def cli(found: Settings, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command with the settings of a user."""
+    given = {
+        names.DATA_DIR: str(found.data_dir / "none"),
+        names.KAFKA: str(found.kafka),
+        names.QDRANT: str(found.qdrant),
+        names.POSTGRES: str(found.postgres),
+    }
+    return subprocess.run(
+        [sys.executable, "-m", "streams.cli.main", *arguments],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], **given},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
 
 
@@ -99,6 +138,7 @@ async def test_documents_become_searchable_edited_and_deleted_with_each_processo
 ) -> None:
     kafka = stack.endpoints.kafka
     async with (
+        AsyncExitStack() as opened,
         workers(stack, tmp_path),
         Client(bootstrap=kafka, fast_fetch=stack.endpoints.broker == "tansu") as client,
     ):
@@ -120,12 +160,38 @@ async def test_documents_become_searchable_edited_and_deleted_with_each_processo
                 assert reply.error is None, reply.error
                 assert [leg for leg, report in reply.legs.items() if report.status == "error"] == []
                 assert reply.passages[0].doc_id == doc_id
+        # What HTTP needs, and what the operator does beside it.
+        kept = PostgresKeys(pool=await opened.enter_async_context(pool_of(stack, "operator")))
+        key = await keys.create(kept, tenant="acme", roles=["read", "write"])
+        async with serving(settings_of(stack, "gateway", tmp_path)) as front, front.asking(key) as http:
+            assert "Moon Service" in (await http.get("/v1/documents/help/vpn")).json()["text"]
+            assert (await http.get("/v1/status")).json()["documents"] == 2
+            put = await http.put("/v1/documents/help/new?wait=searchable", json={"content": "# New\n\nA lamp."})
+            assert put.json()["status"] == "searchable", put.text
+        assert {each.tenant for each in await held(stack)} == {"acme"}
+
+
+async def held(stack: Stack) -> tuple[TenantCounts, ...]:
+    """Return what `rankstream status` counts, as the operator."""
+    async with pool_of(stack, "operator") as pool:
+        return await PostgresGenerations(pool=pool).counts("g1")
+
+
+def test_check_and_run_name_the_rights_of_the_processor_that_they_are_given(stack: Stack, tmp_path: Path) -> None:
+    for user in ("chunk", "fuse", "operator", "gateway"):
+        checked = cli(settings_of(stack, user, tmp_path), "check", user).stdout
+        assert f"rights on postgres  ok: as rankstream-{user}" in checked, checked
+    checked = cli(settings_of(stack, "fuse", tmp_path), "check", "chunk").stdout
+    assert re.search(r"rights on postgres +wrong: rankstream-fuse lacks INSERT on generations; ", checked), checked
+    refused = cli(settings_of(stack, "chunk", tmp_path), "run", "fuse")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr.startswith("rankstream: Postgres gives rankstream-chunk no right to SELECT on chunks; ")
+    assert len(refused.stderr.splitlines()) == 1
 
 
 async def test_who_only_reads_cannot_write_and_sees_one_tenant_without_a_where(stack: Stack, tmp_path: Path) -> None:
-    pool = await postgres.open_pool(as_user(stack, "fuse"), size=1)
     tables = [grant.name for grant in postgres_roles.of_role(postgres_roles.QUERY)]
-    try:
+    async with pool_of(stack, "fuse") as pool:
         for table in tables:
             count = f"SELECT count(*) AS n FROM {table}".encode()
             seen = {}
@@ -145,20 +211,17 @@ async def test_who_only_reads_cannot_write_and_sees_one_tenant_without_a_where(s
         ):
             with pytest.raises(ConfigurationError, match=r"permission denied|must be owner"):
                 await postgres.read(pool, "write", tenant=None, statement=statement.encode(), parameters={})
-    finally:
-        await pool.close()
 
 
-@pytest.mark.parametrize("role", ["reader", "writer", "operator"])
+@pytest.mark.parametrize("role", ["reader", "writer", "operator", "gateway"])
 async def test_each_right_that_is_taken_away_is_named_before_a_processor_starts(
     stack: Stack, tmp_path: Path, role: str
 ) -> None:
-    user = {"reader": "fuse", "writer": "chunk", "operator": "operator"}[role]
-    pool = await postgres.open_pool(as_user(stack, user), size=1)
+    user = {"reader": "fuse", "writer": "chunk"}.get(role, role)
     wanted = postgres_roles.of_role(store_roles.NAMED.format(role))
-    assert await postgres_rights.lacking(pool, wanted) == ()
     found = settings_of(stack, user, tmp_path)
-    try:
+    async with pool_of(stack, user) as pool:
+        assert await postgres_rights.lacking(pool, wanted) == ()
         async with await psycopg.AsyncConnection.connect(stack.endpoints.postgres, autocommit=True) as admin:
             for grant in wanted:
                 holders = [postgres_roles.QUERY, store_roles.NAMED.format(role)]
@@ -175,8 +238,6 @@ async def test_each_right_that_is_taken_away_is_named_before_a_processor_starts(
                 finally:
                     await migrate(as_user(stack, "owner"))
             assert await postgres_rights.lacking(pool, wanted) == ()
-    finally:
-        await pool.close()
 
 
 async def run(admin: psycopg.AsyncConnection[object], template: str, grant: Grant, roles: list[str]) -> None:
