@@ -26,18 +26,21 @@ COMMAND = 'kafka-acls.sh --bootstrap-server "$BOOTSTRAP" --command-config admin.
 @click.option("--format", "form", type=click.Choice(FORMATS), default=FORMATS[0], show_default=True)
 @click.option("--principal", default=PRINCIPAL, show_default=True, help="Who a user is there; {name} is replaced.")
 def command(names: tuple[str, ...], form: str, principal: str) -> None:
-    """Print the rights of every processor, of clients and of the operator; what is not printed is not needed."""
+    """Print the rights of every processor, of clients and of the operator; what is not printed is not needed.
+
+    On Postgres users go by their kind of work: `owner` (topics apply), `reader` (questions), `writer` (ingest),
+    `operator` and `gateway`; a processor that is named gets a user of its own.
+    """
     from streams.processors import rights  # noqa: PLC0415
 
     if "{name}" not in principal:
         raise ConfigurationError(f"--principal {principal!r} must have {{name}} in it, as {PRINCIPAL}")
-    users = chosen(rights.of_everyone(), names)
     if form == "postgres":
         from streams.cli import postgres_users  # noqa: PLC0415
 
-        lines = postgres_users.statements(users, principal.removeprefix("User:"))
+        lines = postgres_users.statements(names, principal.removeprefix("User:"))
     else:
-        lines = (_kafka if form == "kafka" else _strimzi)(users, principal)
+        lines = (_kafka if form == "kafka" else _strimzi)(chosen(rights.of_everyone(), names), principal)
     for line in lines:
         console.say(line)
 

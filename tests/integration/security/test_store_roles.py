@@ -47,7 +47,9 @@ ROOT = Path(__file__).parents[3]
 async def stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stack]:
     """Servers whose Postgres has the users that `rankstream acls --format postgres` makes."""
     started = await stacks.start(tmp_path_factory.mktemp("roles"))
-    said = CliRunner().invoke(acls.command, ["--format", "postgres"], catch_exceptions=False).output
+    users = [store_roles.OWNER, *store_roles.ROLES, *(each.name for each in catalogue.ALL)]
+    wanted = [f"--processor={name}" for name in users if name == store_roles.OWNER or store_roles.of_user(name)]
+    said = CliRunner().invoke(acls.command, ["--format", "postgres", *wanted], catch_exceptions=False).output
     async with await psycopg.AsyncConnection.connect(started.endpoints.postgres, autocommit=True) as admin:
         await admin.execute(said.encode())
         await admin.execute(said.encode())  # as often as you like
