@@ -52,7 +52,7 @@ async def act(world: World, door: Door, step: Step) -> None:
     max_examples=8,
     deadline=None,
     phases=(Phase.explicit, Phase.reuse, Phase.generate),
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    suppress_health_check=[HealthCheck.too_slow],
 )
 @given(happens=steps())
 async def test_no_tenant_is_ever_told_a_word_or_a_number_of_another(door: Door, happens: list[list[Step]]) -> None:

@@ -12,9 +12,6 @@ BEGIN
             RAISE WARNING 'row-level security is off for questions of %, who is no member of rankstream_query', current_user;
         END;
     END IF;
-    EXECUTE format(
-        'GRANT USAGE ON SCHEMA %I TO rankstream_query, rankstream_reader, rankstream_writer, rankstream_operator, '
-        'rankstream_gateway', current_schema());
     FOREACH relation IN ARRAY ARRAY[
         'documents', 'document_versions', 'version_chunks', 'chunks', 'deletions', 'graph_mentions', 'graph_relations',
         'graph_overviews', 'chunk_contexts'
