@@ -32,11 +32,15 @@ RUN pip wheel --no-deps --wheel-dir /wheels .
 
 FROM dependencies AS installed
 COPY --from=code /wheels /wheels
-RUN pip install --no-deps /wheels/*.whl
+RUN pip install --no-deps /wheels/*.whl \
+    # What `rankstream version --verify` compares with, each day.
+    && rankstream version --manifest > /opt/rankstream/rankstream.sha256
 
 FROM dependencies-bge AS installed-bge
 COPY --from=code /wheels /wheels
-RUN pip install --no-deps /wheels/*.whl
+RUN pip install --no-deps /wheels/*.whl \
+    # What `rankstream version --verify` compares with, each day.
+    && rankstream version --manifest > /opt/rankstream/rankstream.sha256
 
 # The root file system may be read-only: /tmp and these two folders are what is written.
 FROM base AS runtime

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from deploy import compose, keda, kubernetes, postgres_roles, strimzi
+from deploy import alerts, compose, dashboards, keda, kubernetes, postgres_roles, strimzi
 from schemas.generate import main
 from streams.processors import catalogue
 from topics.catalogue import ALL as TOPICS
@@ -23,6 +23,8 @@ def files() -> dict[str, bytes]:
         **keda.files(catalogue.ALL),
         **strimzi.files(TOPICS, catalogue.ALL),
         **postgres_roles.files(catalogue.ALL),
+        **alerts.files(),
+        **dashboards.files(),
     }
 
 

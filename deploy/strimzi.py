@@ -16,7 +16,7 @@ FOLDER = "k8s/components/strimzi"
 CLUSTER = "rankstream"
 API = "kafka.strimzi.io/v1"
 REPLICAS = 3
-USER = "rankstream-{}"  # of a processor, of `clients`, of the `gateway`, of the `operator` and of the `scaler`
+USER = "rankstream-{}"  # of a processor, or of one of `rights.OTHERS`
 SECRETS = "/etc/rankstream/kafka"  # where a user's password and the cluster's CA are mounted
 
 
@@ -55,6 +55,7 @@ def _logins(processors: Sequence[Processor]) -> Iterator[Manifest]:
     for processor in processors:
         yield _login("Deployment", "apps/v1", processor.name, USER.format(processor.name))
     yield _login("Deployment", "apps/v1", "gateway", USER.format("gateway"))
+    yield _login("Deployment", "apps/v1", "probe", USER.format("probe"))
     yield _login("Job", "batch/v1", "topics", USER.format("operator"))
 
 

@@ -1,7 +1,8 @@
 """Fetches what checks the files for deployment into .tools/: `python -m deploy.tools`, once; needs Go, Maven, Java 21.
 
-kustomize renders overlays, compose-go reads docker-compose.yml as Docker Compose does, and the schemas of custom
-resources (Strimzi, KEDA, Prometheus operator) come from the modules and jars of their projects.
+kustomize renders overlays, compose-go reads docker-compose.yml as Docker Compose does, promtool runs the tests of
+alerts, and the schemas of custom resources (Strimzi, KEDA,
+Prometheus operator) come from the modules and jars of their projects.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ KUSTOMIZE = ("sigs.k8s.io/kustomize/kustomize/v5", "v5.8.1")
 COMPOSE = ("github.com/compose-spec/compose-go/v2", "v2.16.2")
 KEDA = ("github.com/kedacore/keda/v2", "v2.21.0")
 PROMETHEUS = ("github.com/prometheus-operator/prometheus-operator", "v0.85.0")
+PROMTOOL = ("github.com/prometheus/prometheus", "v0.307.3")  # of Prometheus 3.7.3
 STRIMZI = ("io.strimzi", "1.2.0")
 KINDS = ("kafka.Kafka", "nodepool.KafkaNodePool", "topic.KafkaTopic", "user.KafkaUser")
 OLDEST_JAVA = 21  # of Strimzi's jars
@@ -58,6 +60,18 @@ def prometheus() -> None:
         _copy(folder, f"monitoring.coreos.com_{kind}.yaml")
 
 
+def promtool() -> None:
+    """Build the checker of Prometheus' rules, in a copy of its module: `go install` refuses what replaces modules."""
+    source = FOLDER / "prometheus"
+    shutil.rmtree(source, ignore_errors=True)
+    shutil.copytree(_module(*PROMTOOL), source)
+    for folder in (source, *(path for path in source.rglob("*") if path.is_dir())):
+        folder.chmod(0o755)  # the module's own are read-only
+    command = [_program("go"), "build", "-ldflags=-s -w", "-o", str(FOLDER / "bin" / "promtool"), "./cmd/promtool"]
+    _run(command, cwd=source)
+    shutil.rmtree(source)
+
+
 def strimzi() -> None:
     """Have Strimzi's generator write its custom resources, as its own build does."""
     group, version = STRIMZI
@@ -78,6 +92,7 @@ TOOLS: dict[str, tuple[Callable[[], None], str]] = {
     "compose": (compose, COMPOSE[1]),
     "keda": (keda, KEDA[1]),
     "prometheus": (prometheus, PROMETHEUS[1]),
+    "promtool": (promtool, PROMTOOL[1]),
     "strimzi": (strimzi, STRIMZI[1]),
 }
 

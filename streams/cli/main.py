@@ -34,6 +34,8 @@ COMMANDS = {
     "mcp": "mcp",
     "query-log": "query_log",
     "run": "run",
+    "probe": "probe",
+    "version": "version",
 }
 # Errors of packages that are not below streams.errors; looked up by name, so that a command pays only for what it uses.
 WRONG_SETTING = (("streams.embedded.processes", "EmbeddedError"), ("topics.admin", "AdminError"))

@@ -13,7 +13,7 @@ from topics.topic import Topic
 
 Operation = Literal["Read", "Write", "Create", "Describe", "DescribeConfigs", "AlterConfigs"]
 EVERY = "*"  # as a name: all of its kind
-OTHERS = ("clients", "gateway", "log-shipper", "operator", "scaler")  # users that are no processors
+OTHERS = ("clients", "probe", "gateway", "log-shipper", "operator", "scaler")  # users that are no processors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +80,7 @@ def of_everyone() -> dict[str, tuple[Right, ...]]:
     return {
         **{processor.name: of_processor(processor) for processor in processors.ALL},
         "clients": of_clients(),
+        "probe": of_clients(),  # a user of its own, so that it is seen and stopped apart
         "gateway": of_gateway(),
         "log-shipper": of_log_shipper(),
         "operator": of_operator(),

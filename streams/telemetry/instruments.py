@@ -56,6 +56,7 @@ KIND = _label("kind", ("queries", "passages", "pairs"))
 TOKEN = _label("token_type", ("input", "output"))
 LLM_OUTCOME = _label("outcome", ("ok", "error"))
 VERSION = _label("status", ("searchable", "deleted", "failed"))
+PROBED = _label("outcome", ("passed", "degraded", "failed"))
 
 Kind = Literal["histogram", "counter", "gauge"]
 
@@ -84,7 +85,7 @@ class Instrument:
     @property
     def exported(self) -> frozenset[str]:
         """The names by which Prometheus has it, as the collector's exporter writes them."""
-        base = re.sub(r"\W", "_", self.name) + {"s": "_seconds", "1": "_ratio"}.get(self.unit, "")
+        base = re.sub(r"\W", "_", self.name) + {"s": "_seconds", "1": "_ratio", "By": "_bytes"}.get(self.unit, "")
         if self.kind == "histogram":
             return frozenset(f"{base}_{part}" for part in ("bucket", "sum", "count"))
         return frozenset({f"{base}_total" if self.kind == "counter" else base})
@@ -154,5 +155,15 @@ BATCH_REFUSED = _counter("rankstream.batch.refused", (KIND,), "texts that found 
 MODEL_SECONDS = _counter("rankstream.model.busy", (KIND,), "time that models computed", unit="s", read=True)
 LLM_CALLS = _counter("rankstream.llm.calls", (LLM_OUTCOME,), "answers of the language model", read=True)
 LLM_TOKENS = _counter("rankstream.llm.tokens", (TOKEN,), "tokens that the language model read and wrote", read=True)
+# the probe, and every process of itself
+PROBE_DURATION = _histogram("rankstream.probe.duration", "s", SLOW, (PROBED,), "a run of the probe")
+PROBE_FAILURES = _gauge("rankstream.probe.failures", "{run}", (), "runs of the probe that failed in a row, to the last")
+PROBE_DEGRADED = _gauge("rankstream.probe.degraded", "s", (), "for how long the probe's answers have been degraded")
+PROBE_AGE = _gauge("rankstream.probe.age", "s", (), "since the probe's last run ended")
+CODE_DIFFERENCES = _gauge("rankstream.code.differences", "{file}", (), "files that are not as they were released")
+MEMORY = _gauge("process.memory.usage", "By", (), "memory that a process has")
+CPU = _counter("process.cpu.time", (), "time on the processor", unit="s", read=True)
+UPTIME = _gauge("process.uptime", "s", (), "since a process began")
+FILES = _gauge("process.open_file_descriptor.count", "{file_descriptor}", (), "files and connections that are open")
 
 ALL: tuple[Instrument, ...] = tuple(each for each in list(globals().values()) if isinstance(each, Instrument))

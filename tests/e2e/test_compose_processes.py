@@ -169,6 +169,20 @@ async def test_the_services_index_a_document_answer_a_question_and_end_when_told
         assert reply.error is None
         assert [passage.doc_id for passage in reply.passages] == ["vpn"]
 
+    # The probe as its service runs it: it goes on until it is told to end.
+    own = tmp_path / "probe"
+    own.mkdir()
+    probe = Process("probe", SERVICES["probe"], Place(stack.endpoints, own, 0, collector.url))
+    running.callback(probe.kill)
+    for _ in range(120):
+        if '"outcome": ' in probe.said or probe.process.poll() is not None:
+            break
+        await asyncio.sleep(0.5)
+    assert '"problems": []' in probe.said
+    assert '"failures_in_a_row": 0' in probe.said
+    probe.process.send_signal(signal.SIGTERM)
+    assert await asyncio.to_thread(probe.process.wait, 20) == 0, probe.said
+
     for process in processes:
         assert process.mebibytes < process.limit, f"{process.name}: mem_limit in deploy/sizes.py is too low"
         process.process.send_signal(signal.SIGTERM)

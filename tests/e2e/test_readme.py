@@ -109,6 +109,9 @@ def test_the_commands_of_the_readme_work(run: Run, block: str, tmp_path: Path) -
     if "lockers.md" in block:
         assert "five euro" in said
         assert "deleted" in said
+    if "rankstream probe" in block:
+        assert '"outcome": "passed"' in said
+        assert "nothing to look at" in said
     if "curl" in block:
         assert said.count("south-gate") >= 3
         assert '"status":"deleted"' in said

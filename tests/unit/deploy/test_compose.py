@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from deploy import compose, sizes, tools
+from deploy import alerts, compose, dashboards, sizes, tools
 from schemas.generate import differing
 from streams import settings
 from streams.cli import run
@@ -131,6 +131,25 @@ def test_a_service_waits_for_services_that_can_become_what_it_waits_for() -> Non
                 assert SERVICES[other].get("restart", "no") == "no", f"{other} never completes"
     for service in RUNNING.values():
         assert set(service["depends_on"]) == {"topics", "kafka", "qdrant", "postgres", "redis"}
+
+
+def test_the_probe_asks_every_ten_minutes_and_remembers_its_runs() -> None:
+    probe = SERVICES["probe"]
+    assert probe["command"] == ["probe", "--every", "600"]
+    kept = probe["environment"][settings.DATA_DIR]
+    assert f"probe:{kept}" in probe["volumes"]
+    assert kept not in {each.partition(":")[0] for each in probe["tmpfs"]}
+
+
+def test_dashboards_and_rules_are_mounted_where_they_are_looked_for() -> None:
+    def mounted(service: str) -> dict[str, str]:
+        parts = (volume.split(":") for volume in SERVICES[service]["volumes"])
+        return {inside: source.removeprefix("./") for source, inside, *_ in parts}
+
+    provider = yaml.safe_load((ROOT / "deploy/observability/grafana/dashboards.yaml").read_text())["providers"][0]
+    assert mounted("grafana")[provider["options"]["path"]] == dashboards.FOLDER
+    [rules] = yaml.safe_load((ROOT / "deploy/observability/prometheus.yml").read_text())["rule_files"]
+    assert mounted("prometheus")[f"/etc/prometheus/{rules}"] == alerts.FILE
 
 
 def test_every_service_has_a_limit_of_memory_and_a_full_version() -> None:

