@@ -31,7 +31,7 @@ _COPIES = {
     "document_versions": "document, version, tenant, hash, op, kind, title, uri, trust, language, agents, pinned, "
     "tags, metadata, parts, chunks, waits, state",
     "chunks": "chunk_id, document, tenant, level, heading_path, body, lexemes",
-    "version_chunks": "document, version, chunk_id, parent_id, level, ordinal",
+    "version_chunks": "document, version, tenant, chunk_id, parent_id, level, ordinal",
     "graph_mentions": "chunk_id, document, generation, tenant, key, name, kind, mentions",
     "graph_relations": "chunk_id, document, generation, tenant, subject, object, label, weight, subject_name, "
     "object_name",
@@ -161,7 +161,9 @@ async def _write(connection: Connection, tenant: str, kind: Kind, group: Sequenc
             )
             for document, _, text in placed
         ),
-        "version_chunks": ((document, 1, text.id, text.id, "parent", place) for document, place, text in placed),
+        "version_chunks": (
+            (document, 1, tenant, text.id, text.id, "parent", place) for document, place, text in placed
+        ),
     }
     if kind == "document":
         rows["graph_mentions"] = (

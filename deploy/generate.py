@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from deploy import alerts, compose, dashboards, keda, kubernetes, strimzi
+from deploy import alerts, compose, dashboards, keda, kubernetes, postgres_roles, strimzi
 from schemas.generate import main
 from streams.processors import catalogue
 from topics.catalogue import ALL as TOPICS
@@ -22,6 +22,7 @@ def files() -> dict[str, bytes]:
         **kubernetes.files(catalogue.ALL),
         **keda.files(catalogue.ALL),
         **strimzi.files(TOPICS, catalogue.ALL),
+        **postgres_roles.files(catalogue.ALL),
         **alerts.files(),
         **dashboards.files(),
     }

@@ -6,7 +6,7 @@ import logging
 import re
 from importlib import resources
 
-import psycopg
+from psycopg import errors
 
 from streams.adapters import postgres
 
@@ -43,11 +43,34 @@ async def _apply(connection: postgres.Connection) -> tuple[str, ...]:
     for name in pending:
         await connection.execute(postgres.sql(name))
         await connection.execute("INSERT INTO migrations (name) VALUES (%s)", (name,))
-    connection.add_notice_handler(_warn)
-    await connection.execute(postgres.sql("row_security"))
+    await _roles(connection)
     return pending
 
 
-def _warn(diagnostic: psycopg.errors.Diagnostic) -> None:
+async def _roles(connection: postgres.Connection) -> None:
+    """Make the roles, and give each what it needs; what this user may not do is told, and left to an administrator."""
+    connection.add_notice_handler(_warn)
+    made = await _allowed(connection, "roles", "the roles are not there, row-level security is off")
+    # Below a policy, searches without the mark read the whole table.
+    marked = await _allowed(connection, "leakproof", "row-level security is off, the explicit filter stands alone")
+    granted = made and all(
+        [await _allowed(connection, name, "the roles lack rights") for name in ("schema_usage", "grants")]
+    )
+    if granted and marked:
+        await _allowed(connection, "row_security", "row-level security is off, the explicit filter stands alone")
+
+
+async def _allowed(connection: postgres.Connection, name: str, otherwise: str) -> bool:
+    try:
+        async with connection.transaction():
+            await connection.execute(postgres.sql(name))
+    except errors.InsufficientPrivilege as error:
+        why = error.diag.message_primary
+        _LOG.warning("%s: %s; `rankstream acls --format postgres` prints what an administrator runs", otherwise, why)
+        return False
+    return True
+
+
+def _warn(diagnostic: errors.Diagnostic) -> None:
     if diagnostic.severity_nonlocalized == "WARNING":
         _LOG.warning("%s", diagnostic.message_primary)

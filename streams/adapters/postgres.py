@@ -142,9 +142,13 @@ def translated(doing: str) -> Iterator[None]:
         yield
     except (psycopg.DataError, errors.ProgramLimitExceeded, UnicodeEncodeError) as error:
         raise Invalid(f"postgres refused to {doing}: {_line(error)}") from error
-    except (errors.UndefinedTable, errors.UndefinedColumn, errors.InsufficientPrivilege) as error:
+    except (errors.UndefinedTable, errors.UndefinedColumn, errors.UndefinedFunction) as error:
         raise ConfigurationError(
             f"{SETTING}: cannot {doing}: {_line(error)}; `rankstream topics apply` prepares the database"
+        ) from error
+    except errors.InsufficientPrivilege as error:
+        raise ConfigurationError(
+            f"{SETTING}: cannot {doing}: {_line(error)}; `rankstream check PROCESSOR` names each right that is missing"
         ) from error
     except (
         errors.DeadlockDetected,

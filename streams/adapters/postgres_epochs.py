@@ -19,7 +19,7 @@ class PostgresEpochs:
         rows = await postgres.read(
             self._pool, "read an epoch", tenant=None, statement=sql("epoch_read"), parameters={"tenant": tenant}
         )
-        return int(rows[0]["epoch"]) if rows else 0
+        return int(rows[0]["epoch"] or 0)
 
     async def bump(self, tenant: str) -> None:
         """Count one more change."""

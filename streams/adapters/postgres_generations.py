@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from streams.errors import ConfigurationError
 from streams.telemetry.calls import traced
 
 FIRST = "g1"
+FIRST_SECONDS, LOOK_SECONDS = 60.0, 0.5  # how long who only reads waits for the first generation, between two looks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,12 +75,27 @@ class PostgresGenerations:
         made["average_length"] = average_length
         made["lexical"] = list(lexical)
         made["also"] = Jsonb([asdict(each) for each in also])
-        async with postgres.transaction(self._pool, "make the first generation") as connection:
-            await connection.execute(sql("generation_insert"), made)
+        if await self.find() is None:
+            await self._make(made)
         live = await self.live()
         check(live, model=model, dimension=dimension, also=also, lexical=lexical)
         check_chunker(live, chunker)
         return live
+
+    async def _make(self, made: dict[str, Any]) -> None:
+        """Insert the first generation; a user who may not waits until somebody else has."""
+        async with postgres.transaction(self._pool, "make the first generation") as connection:
+            [may] = await (await connection.execute(sql("generation_may_insert"))).fetchall()
+            if may["insert"]:
+                await connection.execute(sql("generation_insert"), made)
+                return
+        for _ in range(int(FIRST_SECONDS / LOOK_SECONDS)):
+            if await self.find() is not None:
+                return
+            await asyncio.sleep(LOOK_SECONDS)
+        raise ConfigurationError(
+            f"no generation is live, and this user of {postgres.SETTING} may not make one: start `chunk` first"
+        )
 
     async def counts(self, generation: str) -> tuple[TenantCounts, ...]:
         """Return the live documents and chunks of every tenant that has any."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from psycopg import errors
 
 from streams.adapters import migrations, postgres
+from streams.adapters.postgres_roles import Grant
 
 
 async def unready(pool: postgres.Pool) -> tuple[str, ...]:
@@ -20,12 +23,39 @@ async def unready(pool: postgres.Pool) -> tuple[str, ...]:
     return missing + tuple(f"{name} is of a later release" for name in sorted(applied - set(known)))
 
 
-async def lacking(pool: postgres.Pool) -> tuple[str, ...]:
-    """Return a line for each table on which the user may not do all, and one where tenants are not kept apart twice."""
+async def lacking(pool: postgres.Pool, wanted: Sequence[Grant]) -> tuple[Grant, ...]:
+    """Return what is wanted and not granted to the user, of tables that are there."""
+    parameters = {
+        "privileges": [grant.privilege for grant in wanted],
+        "names": [grant.name for grant in wanted],
+        "columns": [grant.column for grant in wanted],
+    }
     async with postgres.transaction(pool, "read the privileges") as connection:
-        rows = await (await connection.execute(postgres.sql("check_tables"))).fetchall()
-        [role] = await (await connection.execute(postgres.sql("check_query_role"))).fetchall()
-    found = tuple(f"{', '.join(row['lacking'])} on table {row['name']}" for row in rows)
-    if not role["member"]:
-        found += ("membership of rankstream_query, without which row-level security is off",)
-    return found
+        rows = await (await connection.execute(postgres.sql("check_grants"), parameters)).fetchall()
+    return tuple(wanted[row["place"] - 1] for row in rows)
+
+
+def said(grants: Sequence[Grant]) -> str:
+    """Return grants in words, those on one table together."""
+    by_name: dict[str, list[str]] = {}
+    for grant in grants:
+        by_name.setdefault(grant.name, []).append(
+            f"{grant.privilege} ({grant.column})" if grant.column else grant.privilege
+        )
+    return "; ".join(f"{', '.join(privileges)} on {name}" for name, privileges in by_name.items())
+
+
+async def unguarded(pool: postgres.Pool) -> str | None:
+    """Return why questions of this user are held to their tenant by their statements alone; none where they are not."""
+    async with postgres.transaction(pool, "look at row-level security") as connection:
+        [found] = await (await connection.execute(postgres.sql("check_row_security"))).fetchall()
+    if not found["enabled"]:
+        return "row-level security is off"
+    return None if found["member"] else "the user is no member of rankstream_query: row-level security does not hold it"
+
+
+async def user(pool: postgres.Pool) -> str:
+    """Return who this is to Postgres."""
+    async with postgres.transaction(pool, "read the user") as connection:
+        [row] = await (await connection.execute(b"SELECT current_user AS name")).fetchall()
+    return str(row["name"])

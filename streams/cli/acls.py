@@ -1,4 +1,4 @@
-"""rankstream acls: what each user of the cluster may do, as commands of Kafka or as users of Strimzi."""
+"""rankstream acls: what each user may do, as commands of Kafka, as users of Strimzi, or as users of Postgres."""
 
 from __future__ import annotations
 
@@ -15,22 +15,33 @@ if TYPE_CHECKING:
     from streams.processors.rights import Right
 
 PRINCIPAL = "User:rankstream-{name}"
+FORMATS = ("kafka", "strimzi", "postgres")
 COMMAND = 'kafka-acls.sh --bootstrap-server "$BOOTSTRAP" --command-config admin.properties --add'
 
 
-@click.command("acls", short_help="Print the rights that each user needs on Kafka.")
+@click.command("acls", short_help="Print the rights that each user needs on Kafka, or on Postgres.")
 @click.option(
     "--processor", "names", multiple=True, metavar="NAME", help="Only of these; also `clients`, `operator`, `scaler`."
 )
-@click.option("--format", "form", type=click.Choice(["kafka", "strimzi"]), default="kafka", show_default=True)
-@click.option("--principal", default=PRINCIPAL, show_default=True, help="Who a user is to Kafka; {name} is replaced.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default=FORMATS[0], show_default=True)
+@click.option("--principal", default=PRINCIPAL, show_default=True, help="Who a user is there; {name} is replaced.")
 def command(names: tuple[str, ...], form: str, principal: str) -> None:
-    """Print the rights of every processor, of clients and of the operator; what is not printed is not needed."""
+    """Print the rights of every processor, of clients and of the operator; what is not printed is not needed.
+
+    On Postgres users go by their kind of work: `owner` (topics apply), `reader` (questions), `writer` (ingest),
+    `operator` and `gateway`; a processor that is named gets a user of its own.
+    """
     from streams.processors import rights  # noqa: PLC0415
 
     if "{name}" not in principal:
         raise ConfigurationError(f"--principal {principal!r} must have {{name}} in it, as {PRINCIPAL}")
-    for line in (_kafka if form == "kafka" else _strimzi)(chosen(rights.of_everyone(), names), principal):
+    if form == "postgres":
+        from streams.cli import postgres_users  # noqa: PLC0415
+
+        lines = postgres_users.statements(names, principal.removeprefix("User:"))
+    else:
+        lines = (_kafka if form == "kafka" else _strimzi)(chosen(rights.of_everyone(), names), principal)
+    for line in lines:
         console.say(line)
 
 

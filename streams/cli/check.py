@@ -15,11 +15,11 @@ from streams.cli import console
 def command(users: tuple[str, ...]) -> int:
     """Print the settings in effect with secrets masked, and check every connection and every right.
 
-    Rights on Kafka are those of the users named; of all processors where none is. Exit 2: a setting, a right, a topic
-    or the database must be changed; 1: a server does not answer.
+    Rights on Kafka and Postgres are those of the users named; of all processors where none is. Exit 2: a setting, a
+    right, a topic or the database must be changed; 1: a server does not answer.
     """
     from streams.cli import acls, checks, effective  # noqa: PLC0415
-    from streams.processors import rights  # noqa: PLC0415
+    from streams.processors import rights, store_roles  # noqa: PLC0415
 
     everyone = rights.of_everyone()
     chosen = acls.chosen(everyone, users or [name for name in everyone if name not in rights.OTHERS])
@@ -31,7 +31,7 @@ def command(users: tuple[str, ...]) -> int:
         console.say(f"{name:<{width}}  {value}")
     console.say()
     wanted = list(dict.fromkeys(right for granted in chosen.values() for right in granted))
-    findings = asyncio.run(checks.Checks(found, wanted).run())
+    findings = asyncio.run(checks.Checks(found, wanted, store_roles.of_users(chosen)).run())
     width = max(len(each.name) for each in findings)
     for each in findings:
         console.say(f"{each.name:<{width}}  {each.state}{f': {each.said}' if each.said else ''}")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from streams import settings
-from streams.adapters import embedders, postgres, postgres_rights, profiles
+from streams.adapters import embedders, postgres, postgres_rights, postgres_roles, profiles
 from streams.adapters.chat import ChatModel
 from streams.adapters.postgres_generations import PostgresGenerations
 from streams.cli import probes
@@ -36,9 +36,11 @@ class Finding:
 class Checks:
     """The checks of one set of settings, for the users whose rights are wanted."""
 
-    def __init__(self, found: Settings, wanted: Sequence[Right]) -> None:
+    def __init__(self, found: Settings, wanted: Sequence[Right], roles: Sequence[str]) -> None:
+        """`wanted`: rights on Kafka; `roles`: whose rights on Postgres."""
         self._settings = found
         self._wanted = wanted
+        self._roles = roles
 
     async def run(self) -> list[Finding]:
         """Run all at the same time; return what each found, in one order."""
@@ -104,13 +106,23 @@ class Checks:
     async def _postgres_rights(self) -> Finding | None:
         if self._settings.postgres is None:
             return Finding(name="rights on postgres", state=SKIPPED, said=f"{settings.POSTGRES} is not set")
+        if not self._roles:
+            return Finding(name="rights on postgres", state=SKIPPED, said="these users need none")
         pool = await postgres.open_pool(self._settings.postgres, size=1)
         try:
-            if missing := await postgres_rights.lacking(pool):
-                return Finding(name="rights on postgres", state=WRONG, said=f"the user lacks {'; '.join(missing)}")
+            if await postgres_rights.unready(pool):
+                return Finding(name="rights on postgres", state=SKIPPED, said="its migrations come first")
+            name, found = await postgres_rights.user(pool), []
+            if missing := await postgres_rights.lacking(pool, postgres_roles.of_roles(self._roles)):
+                found.append(f"{name} lacks {postgres_rights.said(missing)}")
+            if set(self._roles) & set(postgres_roles.ASKING) and (reason := await postgres_rights.unguarded(pool)):
+                found.append(reason)
         finally:
             await pool.close()
-        return None
+        if found:
+            said = f"{'; '.join(found)}: `rankstream acls --format postgres`"
+            return Finding(name="rights on postgres", state=WRONG, said=said)
+        return Finding(name="rights on postgres", state=OK, said=f"as {name}")
 
     async def _qdrant(self) -> Finding | None:
         url = settings.need(self._settings.qdrant, settings.QDRANT)

@@ -53,6 +53,7 @@ async def _run(found: settings.Settings, names: tuple[str, ...]) -> int:
     differences = await admin.check(settings.need(found.kafka, settings.KAFKA))
     if missing := [difference.topic for difference in differences if difference.kind == "missing"]:
         raise ConfigurationError(f"topics are missing ({', '.join(missing)}): run `rankstream topics apply`")
+    await _check_store_rights(found, names)
     logs.let_libraries_speak()
     # A broker that is not there is named without waiting for these libraries.
     running = _parts(found, names)
@@ -117,6 +118,26 @@ async def _check_rights(found: settings.Settings, names: tuple[str, ...]) -> Non
                 " --processor all", ""
             )
         )
+
+
+async def _check_store_rights(found: settings.Settings, names: tuple[str, ...]) -> None:
+    """Raise ConfigurationError that names each right that the user of Postgres lacks."""
+    from streams.adapters import postgres, postgres_rights, postgres_roles  # noqa: PLC0415
+    from streams.processors import catalogue, store_roles  # noqa: PLC0415
+
+    everything = [processor.name for processor in catalogue.ALL]
+    roles = store_roles.of_users(everything if "all" in names else names)
+    if not roles:
+        return
+    pool = await postgres.open_pool(settings.need(found.postgres, settings.POSTGRES), size=1)
+    try:
+        if missing := await postgres_rights.lacking(pool, postgres_roles.of_roles(roles)):
+            raise ConfigurationError(
+                f"Postgres gives {await postgres_rights.user(pool)} no right to {postgres_rights.said(missing)}: "
+                f"`rankstream acls --format postgres` makes users who have what they need"
+            )
+    finally:
+        await pool.close()
 
 
 async def _health(found: settings.Settings, vitals: Callable[[], Sequence[Vitals]]) -> Health | None:

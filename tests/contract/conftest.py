@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import LiteralString
+from typing import Any, LiteralString
 
 import psycopg
 import pytest
@@ -97,6 +97,32 @@ async def pool(shared_pool: postgres.Pool) -> postgres.Pool:
 
 
 @pytest.fixture(scope="session")
+async def by_role(database: str, shared_pool: postgres.Pool) -> AsyncIterator[Mapping[str, postgres.Pool]]:
+    """A pool for each role, of a user who is its member and no more."""
+    async with AsyncExitStack() as opened:
+        found = {}
+        for role in ("reader", "writer", "operator", "gateway"):
+            user = f"contract_{role}_{uuid.uuid4().hex[:8]}"
+            await _run(database, "CREATE ROLE {} LOGIN PASSWORD 'contract'", user)
+            opened.push_async_callback(_run, database, "DROP ROLE {}", user)
+            await _run(database, f"GRANT rankstream_{role} TO {{}}", user)  # type: ignore[arg-type]
+            pool = await postgres.open_pool(make_conninfo(database, user=user, password="contract"), size=6)
+            opened.push_async_callback(pool.close)
+            found[role] = pool
+        yield found
+
+
+class ByRole:
+    """A store whose methods run as users of different roles."""
+
+    def __init__(self, methods: Mapping[str, object]) -> None:
+        self._methods = methods
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._methods[name], name)
+
+
+@pytest.fixture(scope="session")
 async def client(qdrant_url: str) -> AsyncIterator[AsyncQdrantClient]:
     client = await qdrant.open_client(qdrant_url)
     yield client
@@ -148,10 +174,12 @@ def _twins(twin: MemoryStores) -> Stores:
 
 
 @pytest.fixture
-async def real_stores(pool: postgres.Pool, client: AsyncQdrantClient) -> AsyncIterator[Stores]:
+async def real_stores(
+    pool: postgres.Pool, by_role: Mapping[str, postgres.Pool], client: AsyncQdrantClient
+) -> AsyncIterator[Stores]:
     vectors = QdrantVectors(client=client, prefix=f"contract-{uuid.uuid4().hex[:12]}")
     await vectors.ensure_collection("g1", "memory-hash", 64)
-    yield _real(pool, client, vectors)
+    yield _real(pool, by_role, client, vectors)
     await client.delete_collection(vectors.collection("g1"))
 
 
@@ -169,10 +197,12 @@ async def memory_two_models(memory_stores: Stores) -> Stores:
 
 
 @pytest.fixture
-async def real_two_models(pool: postgres.Pool, client: AsyncQdrantClient) -> AsyncIterator[Stores]:
+async def real_two_models(
+    pool: postgres.Pool, by_role: Mapping[str, postgres.Pool], client: AsyncQdrantClient
+) -> AsyncIterator[Stores]:
     vectors = QdrantVectors(client=client, prefix=f"contract-{uuid.uuid4().hex[:12]}")
     await vectors.ensure_collection("g1", *TWO_MODELS)
-    yield _real(pool, client, vectors)
+    yield _real(pool, by_role, client, vectors)
     await client.delete_collection(vectors.collection("g1"))
 
 
@@ -191,14 +221,22 @@ async def memory_lexical_stores() -> Stores:
 
 
 @pytest.fixture
-async def real_lexical_stores(pool: postgres.Pool, client: AsyncQdrantClient) -> AsyncIterator[Stores]:
+async def real_lexical_stores(
+    pool: postgres.Pool, by_role: Mapping[str, postgres.Pool], client: AsyncQdrantClient
+) -> AsyncIterator[Stores]:
     vectors = QdrantVectors(client=client, prefix=f"contract-{uuid.uuid4().hex[:12]}")
     await vectors.ensure_collection("g1", "memory-hash", 64, lexical=("memory-hash",))
-    yield _real(pool, client, vectors)
+    yield _real(pool, by_role, client, vectors)
     await client.delete_collection(vectors.collection("g1"))
 
 
-def _real(pool: postgres.Pool, client: AsyncQdrantClient, vectors: QdrantVectors) -> Stores:
+def _real(
+    pool: postgres.Pool, by_role: Mapping[str, postgres.Pool], client: AsyncQdrantClient, vectors: QdrantVectors
+) -> Stores:
+    """Return the real stores, each method as a user of the role that calls it; what only tests do, as the owner."""
+    reader, writer, operator = (by_role[role] for role in ("reader", "writer", "operator"))
+    overviews, asked = PostgresOverviews(pool=operator), PostgresOverviews(pool=reader)
+
     async def text_ids() -> set[str]:
         async with pool.connection() as connection:
             rows = await (await connection.execute("SELECT chunk_id::text FROM chunks")).fetchall()
@@ -222,17 +260,20 @@ def _real(pool: postgres.Pool, client: AsyncQdrantClient, vectors: QdrantVectors
             return {row["chunk_id"] for row in await found.fetchall()}
 
     return Stores(
-        versions=PostgresVersions(pool=pool),
-        texts=PostgresTextIndex(pool=pool),
-        passages=PostgresPassages(pool=pool),
+        versions=PostgresVersions(pool=writer),
+        texts=ByRole({"write": PostgresTextIndex(pool=writer), "search": PostgresTextIndex(pool=reader)}),
+        passages=PostgresPassages(pool=reader),
         vectors=vectors,
-        graph=PostgresGraph(pool=pool),
-        outlines=PostgresOutlines(pool=pool),
-        overviews=PostgresOverviews(pool=pool),
-        contexts=PostgresContexts(pool=pool),
-        generations=PostgresGenerations(pool=pool),
-        start=PostgresReindex(pool=pool).start,
-        epochs=PostgresEpochs(pool=pool),
+        graph=ByRole({"write": PostgresGraph(pool=writer), "search": PostgresGraph(pool=reader)}),
+        outlines=PostgresOutlines(pool=operator),
+        overviews=ByRole(dict.fromkeys(("kept", "put", "retain"), overviews) | {"search": asked}),
+        contexts=PostgresContexts(pool=writer),
+        generations=ByRole(
+            dict.fromkeys(("live", "active", "find", "ensure"), PostgresGenerations(pool=writer))
+            | {"counts": PostgresGenerations(pool=operator)}
+        ),
+        start=PostgresReindex(pool=operator).start,
+        epochs=ByRole({"current": PostgresEpochs(pool=reader), "bump": PostgresEpochs(pool=writer)}),
         text_ids=text_ids,
         vector_ids=vector_ids,
         epoch=epoch,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from streams.adapters.live_documents import PostgresDocuments
@@ -28,8 +30,8 @@ def memory_both(memory_stores: Stores) -> Both:
 
 
 @pytest.fixture
-def real_both(real_stores: Stores, pool: Pool) -> Both:
-    return real_stores, PostgresDocuments(pool=pool)
+def real_both(real_stores: Stores, by_role: Mapping[str, Pool]) -> Both:
+    return real_stores, PostgresDocuments(pool=by_role["gateway"])
 
 
 async def test_a_live_document_is_read_with_its_passages_in_order(both: Both) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -11,6 +12,7 @@ from streams.adapters.postgres import Pool
 from streams.adapters.postgres_keys import PostgresKeys
 from streams.domain.api_keys import ApiKey
 from streams.ports import KeyStore
+from tests.contract.conftest import ByRole
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 ONE = ApiKey(
@@ -38,10 +40,12 @@ def memory_keys() -> MemoryKeys:
 
 
 @pytest.fixture
-async def real_keys(shared_pool: Pool) -> PostgresKeys:
+async def real_keys(shared_pool: Pool, by_role: Mapping[str, Pool]) -> KeyStore:
+    """Keys that the operator makes and revokes, and the gateway reads."""
     async with shared_pool.connection() as connection:
         await connection.execute("TRUNCATE api_keys")
-    return PostgresKeys(pool=shared_pool)
+    made, read = (PostgresKeys(pool=by_role[role]) for role in ("operator", "gateway"))
+    return ByRole({"add": made, "revoke": made, "all": read})
 
 
 async def test_keys_are_read_back_as_they_were_kept_oldest_first(store: KeyStore) -> None:

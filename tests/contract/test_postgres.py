@@ -14,7 +14,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from schemas.documents import Kind
-from streams.adapters import migrations, postgres, postgres_scope
+from streams.adapters import migrations, postgres, postgres_rights, postgres_scope
 from streams.adapters.passages import PostgresPassages
 from streams.adapters.postgres_epochs import PostgresEpochs
 from streams.adapters.postgres_generations import PostgresGenerations
@@ -46,8 +46,8 @@ WITH d AS (
             || ' ''@g1/' || tenant || '''')::tsvector
     FROM d RETURNING chunk_id, document
 )
-INSERT INTO version_chunks (document, version, chunk_id, parent_id, level, ordinal)
-SELECT document, 1, chunk_id, chunk_id, 'parent', 1 FROM c
+INSERT INTO version_chunks (document, version, tenant, chunk_id, parent_id, level, ordinal)
+SELECT c.document, 1, d.tenant, c.chunk_id, c.chunk_id, 'parent', 1 FROM c JOIN d ON d.id = c.document
 """
 
 
@@ -67,6 +67,28 @@ async def test_migrations_apply_once_even_when_two_processes_apply_them(postgres
         applied = await asyncio.gather(*(migrations.migrate(url) for _ in range(3)))
         assert sorted(applied) == [(), (), migrations.names()]
         assert await migrations.migrate(url) == ()
+
+
+async def test_rows_from_before_row_level_security_of_members_get_their_tenant(postgres_url: str) -> None:
+    async with new_database(postgres_url) as url:
+        async with await psycopg.AsyncConnection.connect(url, autocommit=True) as before:
+            await before.execute(migrations._TABLE)
+            for name in migrations.names()[: migrations.names().index("0010_tenants")]:
+                await before.execute(postgres.sql(name))
+                await before.execute("INSERT INTO migrations (name) VALUES (%s)", (name,))
+            old = FILL.replace("version, tenant, chunk_id, parent", "version, chunk_id, parent").replace(
+                "c.document, 1, d.tenant, c.", "c.document, 1, c."
+            )
+            async with before.transaction():
+                await before.execute("SET LOCAL session_replication_role = replica")
+                await before.execute(old.encode(), {"rows": 5, "agents": [], "level": "parent", "first": 0})
+        assert await migrations.migrate(url) == ("0010_tenants",)
+        pool = await postgres.open_pool(url, size=1)
+        for tenant in ("acme", "other"):
+            count = b"SELECT count(*) AS n, count(DISTINCT tenant) AS tenants FROM version_chunks"
+            rows = await postgres.read(pool, "count", tenant=tenant, statement=count, parameters={})
+            assert rows == [{"n": 5, "tenants": 1}]
+        await pool.close()
 
 
 async def test_a_database_without_migrations_is_a_matter_of_configuration(postgres_url: str) -> None:
@@ -244,7 +266,7 @@ async def test_an_agent_who_sees_one_in_a_hundred_still_finds_them(pool: postgre
 
 async def test_a_forgotten_filter_still_shows_one_tenant_only(pool: postgres.Pool) -> None:
     await fill(pool, 10)
-    for table in ("chunks", "documents", "document_versions", "live_chunks"):
+    for table in ("chunks", "documents", "document_versions", "version_chunks", "live_chunks"):
         statement = f"SELECT DISTINCT tenant FROM {table}".encode()
         rows = await postgres.read(pool, "look", tenant="other", statement=statement, parameters={})
         if table == "documents" and len(rows) > 1:
@@ -275,6 +297,35 @@ async def test_a_user_without_privileges_gets_the_explicit_filter_alone_and_is_t
         await pool.close()
         await admin.execute(sql.SQL("DROP OWNED BY {}").format(sql.Identifier(user)))
         await admin.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(user)))
+
+
+async def test_roles_that_an_administrator_made_are_enough_for_an_owner_without_rights(postgres_url: str) -> None:
+    owner = f"owner_{uuid.uuid4().hex[:8]}"
+    async with new_database(postgres_url) as url, await psycopg.AsyncConnection.connect(url, autocommit=True) as admin:
+        for name in ("roles", "leakproof"):
+            await admin.execute(postgres.sql(name))
+        await admin.execute(sql.SQL("CREATE ROLE {} LOGIN PASSWORD 'plain'").format(sql.Identifier(owner)))
+        await admin.execute(sql.SQL("GRANT ALL ON SCHEMA public TO {}").format(sql.Identifier(owner)))
+        plain = make_conninfo(url, user=owner, password="plain")
+        try:
+            await migrations.migrate(plain)
+            pool = await postgres.open_pool(plain)
+            # It owns the tables, and is told that its own questions are held by their statements alone.
+            assert "no member of rankstream_query" in (await postgres_rights.unguarded(pool) or "")
+            await admin.execute(sql.SQL("GRANT rankstream_query TO {}").format(sql.Identifier(owner)))
+            assert await postgres_rights.unguarded(pool) is None
+            await admin.execute(
+                "INSERT INTO documents (generation, tenant, source, doc_id) VALUES ('g1', 'acme', 'help', 'd')"
+            )
+            for tenant, number in (("acme", 1), ("other", 0)):
+                count = b"SELECT count(*) AS n FROM documents"
+                assert await postgres.read(pool, "count", tenant=tenant, statement=count, parameters={}) == [
+                    {"n": number}
+                ]
+            await pool.close()
+        finally:
+            await admin.execute(sql.SQL("DROP OWNED BY {}").format(sql.Identifier(owner)))
+            await admin.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(owner)))
 
 
 async def test_a_thousand_ids_are_resolved_in_one_statement(pool: postgres.Pool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -26,8 +27,8 @@ async def live(pool: postgres.Pool) -> Generation:
 
 
 @pytest.fixture
-def table(pool: postgres.Pool, live: Generation) -> PostgresReindex:
-    return PostgresReindex(pool=pool)
+def table(by_role: Mapping[str, postgres.Pool], live: Generation) -> PostgresReindex:
+    return PostgresReindex(pool=by_role["operator"])
 
 
 async def ids(pool: postgres.Pool) -> list[tuple[str, str]]:

@@ -1,1 +1,1 @@
-SELECT epoch FROM tenant_epochs WHERE tenant = %(tenant)s
+SELECT epoch_of(%(tenant)s) AS epoch

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from deploy import strimzi
 from streams.cli import acls
 from streams.errors import ConfigurationError
-from streams.processors import rights
+from streams.processors import catalogue, rights, store_roles
 
 
 def said(*arguments: str) -> str:
@@ -29,6 +29,25 @@ def test_each_right_of_each_user_is_a_command_of_kafka() -> None:
         "--allow-principal", "User:rankstream-replay", "--operation", "Read", "--operation", "Describe",
         "--group", "rankstream.replay-", "--resource-pattern-type", "prefixed",
     ]  # fmt: skip
+
+
+def test_users_of_postgres_are_made_by_the_kind_of_their_work_or_one_by_one() -> None:
+    lines = said("--format", "postgres").splitlines()
+    assert [line for line in lines if line.startswith("GRANT ")] == [
+        'GRANT rankstream_query TO "rankstream-owner";',
+        *(f'GRANT rankstream_{role} TO "rankstream-{role}";' for role in ("reader", "writer", "operator", "gateway")),
+    ]
+    assert 'GRANT rankstream_writer TO "db-chunk";' in said(
+        "--format", "postgres", "--processor", "chunk", "--principal", "db-{name}"
+    )
+    for wrong in (["--processor", "clients"], ["--principal", "{name}'; DROP"]):
+        with pytest.raises(ConfigurationError):
+            said("--format", "postgres", *wrong)
+
+
+def test_every_processor_that_opens_postgres_has_a_role() -> None:
+    storeless = [each.name for each in catalogue.ALL if store_roles.of_user(each.name) is None]
+    assert storeless == ["extract", "extract-bulk", "log-questions", "log-replies"]
 
 
 def test_whoever_a_user_is_to_kafka_can_be_said() -> None:

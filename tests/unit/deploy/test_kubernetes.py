@@ -13,11 +13,11 @@ import pytest
 import trustme
 import yaml
 
-from deploy import dashboards, generate, keda, kubernetes, strimzi
+from deploy import dashboards, generate, keda, kubernetes, postgres_roles, strimzi
 from schemas.generate import differing
 from streams import settings
 from streams.cli import run
-from streams.processors import catalogue, rights
+from streams.processors import catalogue, rights, store_roles
 from tests.unit.deploy.rendered import K8S, OVERLAYS, build, closed, of_kind, overlay, pods, wrong
 from topics.catalogue import ALL as TOPICS
 
@@ -61,7 +61,7 @@ def test_a_schema_is_closed_where_it_names_its_fields_and_stays_open_where_it_sa
 
 @pytest.mark.parametrize("name", OVERLAYS)
 def test_an_overlay_is_short(name: str) -> None:
-    assert len((K8S / "overlays" / name / "kustomization.yaml").read_text().splitlines()) <= 12
+    assert len((K8S / "overlays" / name / "kustomization.yaml").read_text().splitlines()) <= 13
 
 
 @pytest.mark.parametrize("name", OVERLAYS)
@@ -121,7 +121,7 @@ def test_the_gateway_is_reached_by_its_service_watched_and_spread_like_a_process
     assert service["spec"]["selector"].items() <= pod["metadata"]["labels"].items()
     ports = {each["name"]: each["containerPort"] for each in container["ports"]}
     assert [each["targetPort"] for each in service["spec"]["ports"]] == ["http"]
-    values = {each["name"]: each["value"] for each in container["env"]}
+    values = {each["name"]: each["value"] for each in container["env"] if "value" in each}
     assert settings.given({settings.HTTP: values[settings.HTTP]}).http == ("0.0.0.0", ports["http"])
     assert container["readinessProbe"]["httpGet"] == {"path": "/readyz", "port": "health"}
     assert pod["spec"]["topologySpreadConstraints"]
@@ -148,7 +148,7 @@ def test_settings_come_from_one_map_and_one_secret_and_are_settings(name: str) -
         assert [("0.0.0.0", each["containerPort"]) for each in container.get("ports", ())] in ([], [health])
         # What is written lies on a volume.
         mounted = {mount["mountPath"] for mount in container["volumeMounts"]}
-        own = {each["name"]: each["value"] for each in container["env"]}
+        own = {each["name"]: each["value"] for each in container["env"] if "value" in each}
         assert {"/tmp", own[settings.DATA_DIR]} <= mounted
         assert {mount["name"] for mount in container["volumeMounts"]} == {
             volume["name"] for volume in template["spec"]["volumes"]
@@ -288,7 +288,7 @@ def test_nobody_reaches_kafka_without_a_login_and_each_processor_logs_in_as_its_
         if owner not in [*NAMES, "topics", PROBE]:
             continue
         [container] = template["spec"]["containers"]
-        environment = {**values, **{each["name"]: each["value"] for each in container["env"]}}
+        environment = {**values, **{each["name"]: each["value"] for each in container["env"] if "value" in each}}
         user = environment[settings.KAFKA_USERNAME]
         assert user == strimzi.USER.format("operator" if owner == "topics" else owner)
         assert user in users
@@ -308,6 +308,16 @@ def test_nobody_reaches_kafka_without_a_login_and_each_processor_logs_in_as_its_
         found = settings.given(given).kafka
         assert found is not None
         assert (found.protocol, found.user) == ("SASL_SSL", user)
+
+
+def test_each_processor_reaches_postgres_as_the_user_of_its_kind_of_work() -> None:
+    for owner, template in pods(overlay("production")):
+        if owner not in [*NAMES, "gateway", "topics"]:
+            continue
+        [container] = template["spec"]["containers"]
+        keys = [each["valueFrom"]["secretKeyRef"] for each in container["env"] if each["name"] == settings.POSTGRES]
+        wanted = store_roles.OWNER if owner == "topics" else store_roles.of_user(owner)
+        assert keys == ([] if wanted is None else [{"name": postgres_roles.SECRET, "key": wanted}]), owner
 
 
 def test_keda_logs_in_as_a_user_that_reads_nothing() -> None:
