@@ -45,6 +45,10 @@ class Door:
             principal.need(roles[0])
         return principal
 
+    async def again(self, request: Request, role: Role) -> None:
+        """Raise what `admit` would, were the request to come now, but for its rate."""
+        (await self._keys.authenticate(request.headers.get("authorization"))).need(role)
+
     async def pace(self, principal: Principal) -> None:
         """Wait until a key may send another line."""
         if self._lines is not None:
