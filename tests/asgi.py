@@ -19,10 +19,11 @@ class Exchange:
         headers |= {"accept": "application/json, text/event-stream"} if path == "/mcp" else {}
         headers |= {"content-type": "application/x-ndjson"} if path == "/v1/documents" else {}
         self._app = app
+        self.headers_sent = [(name.encode(), value.encode()) for name, value in headers.items()]
         self._scope = {
             **{"type": "http", "method": method, "path": path, "raw_path": path.encode(), "root_path": ""},
             **{"query_string": query.encode(), "scheme": "http", "http_version": "1.1", "server": ("x", 80)},
-            "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+            "headers": self.headers_sent,
         }
         self._incoming: asyncio.Queue[Message] = asyncio.Queue()
         self._answering: asyncio.Task[None] | None = None

@@ -24,6 +24,7 @@ from streams.gateways.http.contracts import Health
 from streams.gateways.http.documents import Documents, Versions, json
 from streams.gateways.http.door import Door
 from streams.gateways.http.memory import Held, Memory
+from streams.gateways.http.problems import Refused
 from streams.gateways.http.query import Query
 from streams.gateways.http.standing import Standing
 from streams.gateways.keys import Keys
@@ -33,6 +34,10 @@ from streams.settings import Settings
 log = logging.getLogger(__name__)
 
 MCP = "/mcp"
+PATHS = (
+    "there are POST /v1/query, POST /v1/documents, /v1/documents/SOURCE/ID, GET /v1/status, POST /mcp, GET /livez, "
+    "GET /readyz and GET /openapi.json, which describes them"
+)
 LINGER = 2.0  # seconds in which what still comes of an answered body is thrown away, so that its sender can read
 
 
@@ -77,7 +82,8 @@ def build(deps: Deps) -> ASGIApp:
         Route("/readyz", readyz),
     ]
     if deps.mcp is not None:
-        routes.append(Route(MCP, deps.mcp, methods=["POST", "GET", "DELETE"]))
+        # No GET and no DELETE: there are no sessions, so nothing would ever come of a stream, and nothing can be ended.
+        routes += [Route(path, deps.mcp, methods=["POST"]) for path in (MCP, f"{MCP}/")]
     handlers = {HTTPException: _of_starlette, RankstreamError: _of_ours, ClientDisconnect: _nobody}
     app = Starlette(routes=routes, exception_handlers=handlers)  # type: ignore[arg-type]
     app.router.redirect_slashes = False
@@ -97,7 +103,10 @@ def _by_method(**handlers: Callable[[Request], Awaitable[Response]]) -> Callable
 
 
 async def _of_starlette(_: Request, error: HTTPException) -> Response:
-    found = problems.problem(error.status_code, error.detail)
+    if error.status_code == 404:  # only the router raises it: what is not found on a path is told by who looked
+        found = problems.problem(404, "there is no such path", fix=PATHS)
+    else:
+        found = problems.problem(error.status_code, error.detail)
     return problems.answer(found, headers=dict(error.headers or {}))
 
 
@@ -128,6 +137,9 @@ class _Outside:
         exchange = _Exchange(scope, receive, send)
         scope[memory.HELD] = held = Held(self._memory)
         try:
+            if wrong := _ambiguous(scope):
+                await _ended(problems.respond(Refused(400, wrong)))(scope, exchange.receive, exchange.send)
+                return
             await self._app(scope, exchange.receive, exchange.send)
         except Exception as error:
             log.exception("%s %s broke", scope["method"], scope["path"].partition("/v1/documents/")[0])
@@ -135,6 +147,20 @@ class _Outside:
                 await problems.respond(error)(scope, exchange.receive, exchange.send)
         finally:
             held.end()
+
+
+def _ended(response: Response) -> Response:
+    """Return a response after which the connection ends: nobody can say where the next request begins."""
+    response.headers["Connection"] = "close"
+    return response
+
+
+def _ambiguous(scope: Scope) -> str | None:
+    """Return what a proxy before this gateway may read in another way than it does (RFC 9112, 6.1; RFC 9110, 5.3)."""
+    names = [name for name, _ in scope["headers"]]
+    if b"content-length" in names and b"transfer-encoding" in names:
+        return "Content-Length and Transfer-Encoding both say where the body ends; send one of them"
+    return "there is more than one header Authorization" if names.count(b"authorization") > 1 else None
 
 
 class _Exchange:

@@ -8,15 +8,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from streams.errors import ConfigurationError, RankstreamError
+from streams.gateways.http import problems
 from streams.gateways.http.connection import Connection
 from streams.settings import HTTP
 
 CONNECTIONS = 2_048
 KEEP_ALIVE = 75  # seconds: longer than a load balancer's minute, so that it never sends into a connection that closes
-GRACE = 4  # seconds that requests under way have to end
+GRACE = 3.0  # seconds that requests under way have to end
+LAST = 0.5  # seconds more, in which those that did not are told so
 
 
 class Listener:
@@ -24,8 +26,9 @@ class Listener:
 
     def __init__(self, application: ASGIApp, listening: socket.socket) -> None:
         """Serve an application on a socket from now on."""
+        self._requests = _Requests(application)
         config = uvicorn.Config(
-            application,
+            self._requests,
             http=Connection,
             ws="none",
             lifespan="off",
@@ -35,7 +38,7 @@ class Listener:
             proxy_headers=False,  # nothing here depends on where a request comes from
             limit_concurrency=CONNECTIONS,
             timeout_keep_alive=KEEP_ALIVE,
-            timeout_graceful_shutdown=GRACE,
+            timeout_graceful_shutdown=round(GRACE + 2 * LAST) + 1,  # we are first, and say nothing
         )
         host, port = listening.getsockname()[:2]
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
@@ -60,7 +63,53 @@ class Listener:
         if after:
             await asyncio.wait([self._serving], timeout=after)
         self._server.should_exit = True
+        await asyncio.wait([self._serving], timeout=GRACE)
+        if not self._serving.done():
+            self._cut_off(only_answering=True)  # what is half said cannot be taken back
+            self._requests.end()
+            await asyncio.wait([self._serving], timeout=LAST)
+            self._cut_off(only_answering=False)
         await asyncio.gather(self._serving, return_exceptions=True)
+
+    def _cut_off(self, *, only_answering: bool) -> None:
+        for connection in list(self._server.server_state.connections):
+            if not isinstance(connection, Connection):
+                continue
+            if not only_answering or (connection.cycle is not None and connection.cycle.response_started):
+                connection.transport.abort()
+
+
+class _Requests:
+    """The application, whose requests can be ended: each is told to come again, unless its answer has begun."""
+
+    def __init__(self, application: ASGIApp) -> None:
+        self._application = application
+        self._under_way: set[asyncio.Task[None]] = set()
+
+    def end(self) -> None:
+        """End all that are under way."""
+        for task in tuple(self._under_way):
+            task.cancel()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        started, task = False, asyncio.current_task()
+
+        async def sent(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        assert task is not None
+        self._under_way.add(task)
+        try:
+            await self._application(scope, receive, sent)
+        except asyncio.CancelledError:  # by us, or by the end of the process: nobody else waits for this task
+            if not started:
+                found = problems.problem(503, "this gateway is stopping")
+                await problems.answer(found, headers={"Connection": "close"})(scope, receive, send)
+        finally:
+            self._under_way.discard(task)
 
 
 class _Server(uvicorn.Server):

@@ -185,6 +185,46 @@ async def test_a_body_that_is_too_large_is_refused_without_a_length_too(
         assert await sending.end() == 413
 
 
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/"])
+async def test_agents_have_no_stream_that_stays_open_and_no_session_to_end(ask: Gate, method: str, path: str) -> None:
+    async with ask((method, path)) as asking:
+        await asking.give(b"", more=False)
+        assert await asking.end() == 405
+        assert asking.headers["allow"] == "POST"
+        assert asking.headers["content-type"] == "application/problem+json"
+    async with ask(("POST", path)) as posting:
+        await posting.give(b"{", more=False)
+        assert await posting.end() == 400  # the same application stands at both
+
+
+@pytest.mark.parametrize("path", ["/", "/v1/nothing", "/v1/query/", "/v2/documents/a/b"])
+async def test_an_unknown_path_is_answered_with_those_that_there_are(ask: Gate, path: str) -> None:
+    async with ask(("GET", path)) as asking:
+        await asking.give(b"", more=False)
+        assert await asking.end() == 404
+        [said] = asking.lines
+        assert said["detail"] == "there is no such path"
+        assert "POST /v1/query" in said["fix"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [("content-length", "5", "Content-Length and Transfer-Encoding"), ("authorization", "Bearer x", "more than one")],
+)
+@pytest.mark.parametrize("way", [*WAYS.values(), LINES, ("GET", "/livez")])
+async def test_headers_that_a_proxy_may_read_in_another_way_are_refused_and_the_connection_ends(
+    ask: Gate, name: str, value: str, said: str, way: tuple[str, str]
+) -> None:
+    asking = ask(way)
+    asking.headers_sent.append((name.encode(), value.encode()))
+    async with asking:
+        await asking.give(b"{}", more=False)
+        assert await asking.end() == 400
+        assert said in asking.lines[0]["detail"]
+        assert asking.headers["connection"] == "close"
+
+
 async def until(check: Callable[[], bool]) -> None:
     end = asyncio.get_running_loop().time() + 10
     while not check():
