@@ -54,6 +54,7 @@ class Checks:
             "redis": self._redis,
             "embedder": self._embedder,
             "language model": self._llm,
+            "tokens": self._tokens,
         }
         return list(await asyncio.gather(*(_one(name, check) for name, check in checks.items())))
 
@@ -122,6 +123,14 @@ class Checks:
             said = f"{'; '.join(found)}: `rankstream acls --format postgres`"
             return Finding(name="rights on postgres", state=WRONG, said=said)
         return Finding(name="rights on postgres", state=OK, said=f"as {name}")
+
+    async def _tokens(self) -> Finding | None:
+        if self._settings.jwt is None:
+            return Finding(name="tokens", state=SKIPPED, said=f"{settings.JWT_KEYS} is not set")
+        from streams.gateways import tokens  # noqa: PLC0415  few wait for cryptography
+
+        tokens.check_file(self._settings.jwt.keys)
+        return None
 
     async def _qdrant(self) -> Finding | None:
         url = settings.need(self._settings.qdrant, settings.QDRANT)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +44,19 @@ def document(name: str, tenant: str) -> DocKey:
         return codec.from_builtins({"name": "DocumentChange", **fields}, DocumentChange).key
     except codec.InvalidMessage as error:
         raise invalid(error, fields) from error
+
+
+def check_names(tenant: str | None, agents: Sequence[str] = ()) -> None:
+    """Raise ConfigurationError, which names the option, for what is no name of a tenant or an agent."""
+    from streams.domain import api_keys  # noqa: PLC0415  the help must not wait for the schemas
+
+    for option, name, tenants in (("--tenant", tenant, True), *(("--agent", agent, False) for agent in agents)):
+        if name is None:
+            continue
+        try:
+            api_keys.check_names(name if tenants else "x", () if tenants else (name,))
+        except Invalid as error:
+            raise ConfigurationError(f"{option} {error.message}") from None
 
 
 def wanted_version(text: str) -> dict[str, Any]:

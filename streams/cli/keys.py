@@ -10,9 +10,12 @@ import click
 
 from streams import settings
 from streams.cli import connect, console
+from streams.errors import ConfigurationError, Invalid
 
 if TYPE_CHECKING:
     from streams.domain.api_keys import ApiKey
+
+LONGEST_NAME = 200  # characters
 
 
 @click.group("keys", short_help="Create, list or revoke the API keys of HTTP and MCP.")
@@ -32,8 +35,16 @@ def command() -> None:
 @click.option("--days", type=click.FloatRange(0, min_open=True), help="It expires after so many; never if absent.")
 def create(tenant: str, agents: tuple[str, ...], roles: tuple[str, ...], name: str, days: float | None) -> None:
     """Make a key and print it, once: only its SHA-256 is kept."""
+    from streams.domain import api_keys  # noqa: PLC0415
     from streams.gateways import keys  # noqa: PLC0415
 
+    connect.check_names(tenant, agents)
+    try:
+        api_keys.checked_roles(roles, agents)
+    except Invalid as error:
+        raise ConfigurationError(f"--role {' '.join(roles)}: {error.message}") from None
+    if len(name) > LONGEST_NAME or not name.isprintable():
+        raise ConfigurationError(f"--name may have at most {LONGEST_NAME} characters, and no control characters")
     expires = None if days is None else datetime.now(UTC) + timedelta(days=days)
 
     async def make() -> str:
@@ -51,6 +62,8 @@ def show(tenant: str | None, revoked: bool) -> None:
     """List the keys by their public ids."""
     from streams.gateways import keys  # noqa: PLC0415
 
+    connect.check_names(tenant)
+
     async def read() -> list[ApiKey]:
         async with keys.store(settings.load()) as kept:
             return [key for key in await kept.all(revoked=revoked) if tenant in (None, key.tenant)]
@@ -61,7 +74,7 @@ def show(tenant: str | None, revoked: bool) -> None:
 
 @command.command("revoke")
 @click.argument("key_id")
-def revoke(key_id: str) -> int:
+def revoke(key_id: str) -> None:
     """Close the key with this public id (or the whole key) on all gateways, within seconds."""
     from streams.domain import api_keys  # noqa: PLC0415
     from streams.gateways import keys  # noqa: PLC0415
@@ -73,9 +86,8 @@ def revoke(key_id: str) -> int:
     if asyncio.run(close()):
         away = f"{keys.STALE:.0f} s on a gateway that cannot reach Postgres"
         console.say(f"revoked; it opens nothing after {keys.FRESH:.0f} s ({away})")
-        return 0
-    console.note("there is no key with this id; `rankstream keys list` shows them")
-    return 1
+        return
+    raise ConfigurationError("KEY_ID: there is no key with this id; `rankstream keys list` shows them")
 
 
 async def demonstration(found: settings.Settings, tenant: str) -> str:

@@ -35,6 +35,7 @@ def command(*, tenant: str | None, agent: str | None) -> None:
         raise ConfigurationError(f"{settings.API_KEY} is set, and says the tenant; leave out --tenant and --agent")
     if not key and not tenant:
         raise click.UsageError(f"--tenant is missing: whose documents are to be searched? (or set {settings.API_KEY})")
+    connect.check_names(tenant, (agent,) if agent else ())
     asyncio.run(_stdio(found, tenant, agent, key))
 
 
@@ -54,11 +55,9 @@ async def _stdio(found: settings.Settings, tenant: str | None, agent: str | None
             except Unauthenticated as error:
                 raise ConfigurationError(f"{settings.API_KEY}: {error}") from None
         else:
-            agents = (agent,) if agent else ()
-            api_keys.check_names(tenant or "", agents)
             local = api_keys.Principal(
                 tenant=tenant or "",
-                agents=agents,
+                agents=(agent,) if agent else (),
                 roles=frozenset({"read"}),
                 key_id="local",
             )

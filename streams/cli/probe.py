@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import click
 
@@ -76,6 +77,9 @@ def command(
     """
     if (url is None) != (key_file is None):
         raise click.UsageError("--url and --key-file go together: the gateway asks for a key")
+    connect.check_names(tenant)
+    if url is not None:
+        _check_url(url)
     found = settings.load()
     log = log or found.data_dir / "probe.jsonl"
     if summary:
@@ -207,8 +211,22 @@ def _questions(path: Path) -> tuple[Question, ...]:
     return tuple(found)
 
 
+def _check_url(url: str) -> None:
+    """Raise ConfigurationError for what is no address of a gateway: it would look like one that is down."""
+    try:
+        at = urlsplit(url)
+        good = at.scheme in ("http", "https") and bool(at.hostname) and at.port != 0 and not (at.query or at.fragment)
+    except ValueError:  # a port that is none
+        good = False
+    if not good or any(sign.isspace() or not sign.isprintable() for sign in url):
+        raise ConfigurationError(f"--url {url!r} is no gateway's address, such as http://127.0.0.1:8400")
+
+
 def _key(path: Path) -> str:
     try:
-        return path.read_text().strip()
+        key = path.read_text().strip()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"--key-file {path} cannot be read: {error}") from error
+    if not key.isascii() or not key.isprintable() or len(key.split()) != 1:
+        raise ConfigurationError(f"--key-file {path} must hold one key, on one line, and nothing else")
+    return key

@@ -39,6 +39,10 @@ async def _run(found: settings.Settings, names: tuple[str, ...]) -> int:
     from topics import admin  # noqa: PLC0415
 
     profiles.load(found.profiles)  # a wrong one is told before any server is asked
+    if found.jwt is not None and GATEWAY in names:
+        from streams.gateways import tokens  # noqa: PLC0415  few wait for cryptography
+
+        tokens.check_file(found.jwt.keys)
     ended, ending = asyncio.Event(), Ending()
     loop = asyncio.get_running_loop()
 

@@ -118,8 +118,9 @@ async def opened(found: Settings) -> AsyncIterator[Keys]:
     """Open the table of keys for the block; raise ConfigurationError that names the setting."""
     tokens = None
     if found.jwt is not None:
-        from streams.gateways.tokens import JwtTokens  # noqa: PLC0415  only who uses tokens waits for cryptography
+        from streams.gateways.tokens import JwtTokens, check_file  # noqa: PLC0415  only who uses tokens waits for them
 
+        check_file(found.jwt.keys)
         tokens = JwtTokens(found.jwt)
     async with store(found) as kept:
         yield Keys(kept, tokens)

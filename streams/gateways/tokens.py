@@ -19,7 +19,7 @@ import jwt
 
 from streams.domain import api_keys
 from streams.domain.api_keys import Principal, Role
-from streams.errors import Invalid, Transient, Unauthenticated
+from streams.errors import ConfigurationError, Invalid, Transient, Unauthenticated
 from streams.settings import JWT_KEYS, Jwt
 
 log = logging.getLogger(__name__)
@@ -135,15 +135,32 @@ class JwtTokens:
             raise Transient(f"{JWT_KEYS}: the provider's keys cannot be had ({type(error).__name__})") from None
 
 
+def check_file(place: str) -> None:
+    """Raise ConfigurationError for a file without keys; a provider on the network may be away when we start."""
+    if place.startswith("https://"):
+        return
+    try:
+        usable = _usable(json.loads(Path(place).read_bytes()))
+    except OSError as error:
+        raise ConfigurationError(f"{JWT_KEYS}: {place} cannot be read: {error.strerror}") from None
+    except ValueError:
+        usable = {}
+    if not usable:
+        raise ConfigurationError(
+            f'{JWT_KEYS}: {place} is no JSON Web Key Set with a public key: {{"keys": [{{"kty": "RSA", …}}]}}'
+        )
+
+
 def _usable(jwks: Any) -> Mapping[str, jwt.PyJWK]:
     """Return the public signing keys by their id; what is of another kind, such as a shared secret, is left out."""
     found: dict[str, jwt.PyJWK] = {}
-    for each in jwks.get("keys", ()) if isinstance(jwks, dict) else ():
+    keys = jwks.get("keys") if isinstance(jwks, dict) else None
+    for each in keys if isinstance(keys, list) else ():
         if not isinstance(each, dict) or each.get("kty") not in ("RSA", "EC", "OKP") or each.get("use", "sig") != "sig":
             continue
         try:
             key = jwt.PyJWK.from_dict(each)
-        except jwt.PyJWTError:
+        except (jwt.PyJWTError, ValueError, TypeError):
             continue
         found[str(each.get("kid", ""))] = key
     return found
