@@ -7,7 +7,8 @@ import logging
 from streams import settings
 from streams.errors import ConfigurationError
 
-CHATTY = ("aiokafka", "faust", "mode", "psycopg.pool", "asyncio", "opentelemetry", "urllib3")
+EXPORTING = ("opentelemetry", "urllib3")  # streams/telemetry/deliveries.py says in one line what they say in many
+CHATTY = ("aiokafka", "faust", "mode", "psycopg.pool", "asyncio", *EXPORTING)
 
 
 def set_up(level: str, *, form: str = "text") -> None:
@@ -29,4 +30,5 @@ def set_up(level: str, *, form: str = "text") -> None:
 def let_libraries_speak() -> None:
     """Log what libraries say as well: a worker has nobody who waits for its one line."""
     for name in CHATTY:
-        logging.getLogger(name).setLevel(logging.NOTSET)
+        if name not in EXPORTING:
+            logging.getLogger(name).setLevel(logging.NOTSET)

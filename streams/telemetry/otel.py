@@ -6,6 +6,7 @@ import logging
 import os
 import socket
 import threading
+import time
 from collections.abc import Mapping
 
 from opentelemetry._logs import Logger, SeverityNumber
@@ -31,6 +32,7 @@ from opentelemetry.trace import (
 from opentelemetry.trace import Span as SdkSpan
 
 from streams.telemetry import w3c
+from streams.telemetry.deliveries import Deliveries, Session
 from streams.telemetry.instruments import Instrument
 from streams.telemetry.logs import line
 from streams.telemetry.otel_metrics import Metrics
@@ -43,6 +45,7 @@ SCOPE = "rankstream"
 TRACES_EVERY = 2_000  # milliseconds
 METRICS_EVERY = 15.0  # seconds, as Prometheus scrapes
 MOST_SPANS = 8_192  # that wait for their export; more are dropped, so that a collector that is away costs no memory
+HOPELESS = 0.3  # seconds that an end waits for a collector that never took anything
 TIMEOUT = 5.0  # seconds for one export
 _KINDS: Mapping[Kind, SpanKind] = {
     "internal": SpanKind.INTERNAL,
@@ -100,6 +103,7 @@ class Otel:
                 "service.instance.id": f"{socket.gethostname()}:{os.getpid()}",
             }
         )
+        self._deliveries = Deliveries()
         base = endpoint.rstrip("/")
         ratio = TraceIdRatioBased(sample)
         # By its id, a trace is kept by all or by none; that a client samples everything does not make us do so.
@@ -108,19 +112,16 @@ class Otel:
         )
         self._traces.add_span_processor(
             BatchSpanProcessor(
-                OTLPSpanExporter(endpoint=f"{base}/v1/traces", timeout=TIMEOUT),
+                OTLPSpanExporter(endpoint=f"{base}/v1/traces", timeout=TIMEOUT, session=Session(self._deliveries)),
                 max_queue_size=MOST_SPANS,
                 schedule_delay_millis=traces_every,
             )
         )
-        exporter = OTLPMetricExporter(endpoint=f"{base}/v1/metrics", timeout=TIMEOUT)
+        exporter = OTLPMetricExporter(endpoint=f"{base}/v1/metrics", timeout=TIMEOUT, session=Session(self._deliveries))
         self._metrics = Metrics(exporter, resource, scope=SCOPE, every=METRICS_EVERY)
         self._logs = LoggerProvider(resource=resource, shutdown_on_exit=False)
-        self._logs.add_log_record_processor(
-            BatchLogRecordProcessor(
-                OTLPLogExporter(endpoint=f"{base}/v1/logs", timeout=TIMEOUT), schedule_delay_millis=traces_every
-            )
-        )
+        logs = OTLPLogExporter(endpoint=f"{base}/v1/logs", timeout=TIMEOUT, session=Session(self._deliveries))
+        self._logs.add_log_record_processor(BatchLogRecordProcessor(logs, schedule_delay_millis=traces_every))
         self._tracer = self._traces.get_tracer(SCOPE)
         self._record = self._metrics.aggregates.record
         self.handler: logging.Handler = _Logs(self._logs.get_logger(SCOPE))
@@ -144,7 +145,10 @@ class Otel:
         self._record(instrument, value, labels)
 
     def close(self, seconds: float) -> None:
-        """Export what is left, within so many seconds: a collector that is away must not hold up an end."""
+        """Export what is left, within so many seconds: a collector that is away must not hold up an end.
+
+        Where exports fail and none was ever taken, all that is left is given up after `HOPELESS` seconds.
+        """
 
         def end() -> None:
             self._traces.shutdown()
@@ -153,7 +157,11 @@ class Otel:
 
         thread = threading.Thread(target=end, name="telemetry-end", daemon=True)
         thread.start()
-        thread.join(seconds)
+        began = time.monotonic()
+        while thread.is_alive() and (passed := time.monotonic() - began) < seconds:
+            if passed >= HOPELESS and self._deliveries.failed and not self._deliveries.delivered:
+                return
+            thread.join(min(0.05, seconds - passed))
 
     def flush(self) -> None:
         """Export now."""

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from streams.embedded.processes import free_port
 from streams.telemetry import instruments, signals, w3c
+from streams.telemetry.deliveries import Deliveries
 from streams.telemetry.otel import Otel
 from streams.telemetry.signals import Reading
 from tests.otlp import collecting
@@ -88,3 +90,24 @@ def test_readings_of_equal_labels_are_one_and_a_reader_that_fails_takes_nothing_
     found = {(name, labels["processor"]): point for name, labels, point in collector.points()}
     assert found["rankstream.expired", "fuse"].as_double == 4
     assert found["rankstream.time_lag", "fuse"].as_double == 3.0
+
+
+def test_an_end_without_a_collector_is_short_and_one_line_names_the_setting(caplog: pytest.LogCaptureFixture) -> None:
+    backend = Otel(f"http://127.0.0.1:{free_port()}", service="test", sample=1.0)
+    backend.start("x", "consumer", None, {}).end({})
+    backend.record(instruments.PROBE_DURATION, 1.0, {"outcome": "passed"})
+    began = time.monotonic()
+    backend.close(5.0)
+    assert time.monotonic() - began < 1.5  # 0.3, and a busy machine
+    said = [each.getMessage() for each in caplog.records if each.name.startswith("streams")]
+    assert len(said) == 1
+    assert said[0].startswith("RANKSTREAM_TELEMETRY: ")
+
+
+def test_a_collector_that_refuses_counts_as_one_that_is_away_and_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    noted = Deliveries()
+    for _ in range(3):
+        noted.bad("status 404")
+    assert (noted.failed, noted.delivered, len(caplog.records)) == (True, False, 1)
+    noted.good()
+    assert noted.delivered
