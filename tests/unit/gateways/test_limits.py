@@ -131,11 +131,13 @@ async def test_lines_whose_outcome_is_there_hold_nothing(ask: Gate) -> None:
 async def test_a_line_that_is_too_long_is_not_held(ask: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bodies, "DOCUMENT", 500)
     async with ask(LINES) as sending:
-        for _ in range(20):
-            await sending.give(b"x" * 300)
-        await sending.give(b"\n" + b"x" * 500, more=False)
-        await until(lambda: len(sending.lines) == 2)
-        assert [line["problem"]["status"] for line in sending.lines] == [413, 400]
+        for _ in range(5):
+            for _ in range(4):
+                await sending.give(b"x" * 300)
+            await sending.give(b"\n")
+        await sending.give(b"x" * 500, more=False)
+        await until(lambda: len(sending.lines) == 6)
+        assert [line["problem"]["status"] for line in sending.lines] == [413] * 5 + [400]
 
 
 async def test_a_key_that_is_revoked_ends_a_bulk_request_in_the_middle_of_a_line_and_what_was_taken_is_told(
