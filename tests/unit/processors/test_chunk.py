@@ -162,7 +162,7 @@ async def test_a_tenant_over_its_quota_is_moved_to_the_bulk_lane_as_it_came_and_
     many = dataclasses.replace(deps, deletions=Quotas(rate=1.0, burst=2.0), clock=lambda: 0.0)
     gone = [change(9, "", op="delete", tenant="fourth", doc_id=f"{number}") for number in range(4)]
     outputs = [await chunk.handle(each, many) for each in gone]
-    lanes = [["document-changes.bulk"] == [output.topic.name for output in each] for each in outputs]
+    lanes = [[output.topic.name for output in each] == ["document-changes.bulk"] for each in outputs]
     assert lanes == [False, False, True, True]
     assert len(await chunk.handle(change(9, "", op="delete", tenant="fifth"), many)) == 2
     # It was overtaken meanwhile: on the other lane it is late.
