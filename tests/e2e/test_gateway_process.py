@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from streams.embedded.processes import free_port
+from streams.gateways import keys
 from tests.pipeline import Pipeline
 
 
@@ -20,6 +21,8 @@ async def test_it_is_watched_and_told_to_stop_it_says_so_while_it_still_serves_a
 ) -> None:
     health, at = f"127.0.0.1:{free_port()}", pipeline.settings
     places = {"KAFKA_BOOTSTRAP_SERVERS": at.kafka, "DATABASE_URL": at.postgres, "RANKSTREAM_DATA": str(tmp_path)}
+    async with keys.store(at) as kept:
+        key = await keys.create(kept, tenant="acme", roles=["write"])
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "streams.cli.main", "run", "gateway"),
         env={**os.environ, **places, "RANKSTREAM_HEALTH": health, "RANKSTREAM_HTTP": "127.0.0.1:0"},  # type: ignore[dict-item]
@@ -34,6 +37,9 @@ async def test_it_is_watched_and_told_to_stop_it_says_so_while_it_still_serves_a
             [url] = re.findall(r"gateway: (http://[\d.:]+)/v1/query", said)
             assert (await http.get(f"{url}/readyz")).json() == {"ok": True, "problems": []}
             assert (await http.get(f"http://{health}/readyz")).json()["processors"] == ["gateway"]
+            asking, writing = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
+            head = f"PUT /v1/documents/a/b HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n"
+            writing.write(f"{head}Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{{".encode())
             process.terminate()
             while (leaving := await http.get(f"{url}/readyz")).status_code == 200:
                 pass
@@ -41,7 +47,9 @@ async def test_it_is_watched_and_told_to_stop_it_says_so_while_it_still_serves_a
             assert (await http.get(f"http://{health}/readyz")).json()["problems"] == {"gateway": ["stopping"]}
             assert (await http.get(f"{url}/v1/status")).status_code == 401  # and requests are served
         rest = await asyncio.wait_for(process.stderr.read(), 15)
-        assert (await process.wait(), rest.decode().splitlines()[-1]) == (0, "stopped")
+        assert (await process.wait(), rest.decode()) == (0, "stopped\n")
+        assert (await asking.read()).startswith(b"HTTP/1.1 503 ")  # who sent half a document is told to come again
+        writing.close()
     finally:
         if process.returncode is None:
             process.kill()
