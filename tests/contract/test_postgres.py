@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import psycopg
 import pytest
-from psycopg import sql
+from psycopg import errors, sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from schemas.documents import Kind
@@ -69,25 +69,62 @@ async def test_migrations_apply_once_even_when_two_processes_apply_them(postgres
         assert await migrations.migrate(url) == ()
 
 
-async def test_rows_from_before_row_level_security_of_members_get_their_tenant(postgres_url: str) -> None:
+WAITING = """
+SELECT FROM pg_stat_activity
+WHERE datname = current_database() AND wait_event_type = 'Lock'
+  AND query LIKE '%FOR NO KEY UPDATE%' AND pid <> pg_backend_pid()
+"""
+# As the release before wrote them.
+WITHOUT_TENANT = """
+INSERT INTO version_chunks (document, version, chunk_id, parent_id, level, ordinal)
+SELECT id, 1, gen_random_uuid(), gen_random_uuid(), 'parent', 2 FROM documents
+"""
+
+
+@pytest.mark.parametrize("until", ["0010_tenants", "0011_tenants_of_old_rows"])
+async def test_rows_from_before_and_of_the_release_before_get_their_tenant(postgres_url: str, until: str) -> None:
+    assert migrations.BATCH * 2 < 500  # so that it takes several batches
     async with new_database(postgres_url) as url:
         async with await psycopg.AsyncConnection.connect(url, autocommit=True) as before:
             await before.execute(migrations._TABLE)
-            for name in migrations.names()[: migrations.names().index("0010_tenants")]:
-                await before.execute(postgres.sql(name))
-                await before.execute("INSERT INTO migrations (name) VALUES (%s)", (name,))
+
+            async def apply(names: tuple[str, ...]) -> None:
+                for name in names:
+                    await before.execute(postgres.sql(name))
+                    await before.execute("INSERT INTO migrations (name) VALUES (%s)", (name,))
+
+            names = migrations.names()
+            start = names.index("0010_tenants")
+            await apply(names[:start])
             old = FILL.replace("version, tenant, chunk_id, parent", "version, chunk_id, parent").replace(
                 "c.document, 1, d.tenant, c.", "c.document, 1, c."
             )
             async with before.transaction():
                 await before.execute("SET LOCAL session_replication_role = replica")
-                await before.execute(old.encode(), {"rows": 5, "agents": [], "level": "parent", "first": 0})
-        assert await migrations.migrate(url) == ("0010_tenants",)
+                await before.execute(old.encode(), {"rows": 250, "agents": [], "level": "parent", "first": 0})
+            # Interrupted between the two, it goes on.
+            left = names.index(until)
+            await apply(names[start:left])
+            assert await migrations.migrate(url) == names[left:]
+            await before.execute(WITHOUT_TENANT)
+            # A version that the release before cut while its rows were being filled.
+            await before.execute("UPDATE version_chunks SET tenant = NULL")
+            await before.execute("DELETE FROM migrations WHERE name = '0011_tenants_of_old_rows'")
+            async with before.transaction(force_rollback=True):
+                await before.execute("SELECT FROM documents ORDER BY id DESC LIMIT 1 FOR UPDATE")
+                await before.execute(WITHOUT_TENANT)
+                migrating = asyncio.create_task(migrations.migrate(url))
+                async with await psycopg.AsyncConnection.connect(url, autocommit=True) as beside, asyncio.timeout(30):
+                    while not await (await beside.execute(WAITING)).fetchall():
+                        assert not migrating.done()
+                        await asyncio.sleep(0.05)
+            assert await migrating == ("0011_tenants_of_old_rows",)
+            await before.execute(WITHOUT_TENANT)
         pool = await postgres.open_pool(url, size=1)
         for tenant in ("acme", "other"):
             count = b"SELECT count(*) AS n, count(DISTINCT tenant) AS tenants FROM version_chunks"
             rows = await postgres.read(pool, "count", tenant=tenant, statement=count, parameters={})
-            assert rows == [{"n": 5, "tenants": 1}]
+            assert rows == [{"n": 750, "tenants": 1}]
         await pool.close()
 
 
@@ -199,6 +236,19 @@ async def test_a_query_that_takes_too_long_is_stopped_by_the_server(pool: postgr
     assert not isinstance(raised.value, StoreUnavailable)
     rows = await postgres.read(pool, "look", tenant="acme", statement=b"SELECT 1 AS one", parameters={})
     assert rows == [{"one": 1}]
+
+
+REFUSED = [errors.UniqueViolation, errors.NotNullViolation, errors.ForeignKeyViolation, errors.CheckViolation]
+
+
+@pytest.mark.parametrize("refused", [*REFUSED, errors.ExclusionViolation, errors.RestrictViolation])
+def test_what_the_schema_of_another_release_refuses_is_tried_again(refused: type[Exception]) -> None:
+    with (
+        pytest.raises(Transient, match="postgres could not write: of column tenant") as raised,
+        postgres.translated("write"),
+    ):
+        raise refused("of column tenant")
+    assert not isinstance(raised.value, StoreUnavailable)
 
 
 async def test_what_postgres_cannot_hold_is_invalid(pool: postgres.Pool) -> None:
