@@ -55,7 +55,7 @@ advisories: ## known vulnerabilities of the pinned dependencies, as PyPI knows t
 
 .PHONY: tools
 tools: .venv/.ready ## fetch what checks the compose and Kubernetes files (needs Go, Maven, Java 21); without it those tests are skipped
-	@$(BIN)/python -m deploy.tools
+	@$(BIN)/python -m deploy.tools $(ARGS)
 
 .PHONY: bench
 bench: .venv/.ready ## speed and memory, as ratios inside one run

@@ -1,8 +1,8 @@
 """Fetches what checks the files for deployment into .tools/: `python -m deploy.tools`, once; needs Go, Maven, Java 21.
 
-kustomize renders overlays, compose-go reads docker-compose.yml as Docker Compose does, promtool runs the tests of
-alerts, and the schemas of custom resources (Strimzi, KEDA,
-Prometheus operator) come from the modules and jars of their projects.
+kustomize renders overlays, compose-go reads docker-compose.yml as Docker Compose does, and the schemas of custom
+resources (Strimzi, KEDA, Prometheus operator) come from the modules and jars of their projects. promtool, which runs
+the tests of alerts, takes minutes to build and is fetched where it is named: `python -m deploy.tools promtool`.
 """
 
 from __future__ import annotations
@@ -161,6 +161,9 @@ def _copy(folder: Path, name: str) -> None:
 
 
 if __name__ == "__main__":
-    problems = [problem for name in TOOLS if (problem := fetch(name)) is not None]
+    wanted = sys.argv[1:] or [name for name in TOOLS if name != "promtool"]
+    if unknown := set(wanted) - TOOLS.keys():
+        sys.exit(f"deploy.tools: there is no {', '.join(sorted(unknown))}; there are {', '.join(TOOLS)}")
+    problems = [problem for name in wanted if (problem := fetch(name)) is not None]
     sys.stdout.write("".join(f"{problem}\n" for problem in problems))
     sys.exit(1 if problems else 0)

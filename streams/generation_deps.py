@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 QUOTA_BURST = 3.0  # seconds of its quota that a tenant may use at once: about a second of the default embedder
+DELETION = 100.0  # tokens that a deletion stands for in the quota: it takes the way of a document, and no embedder
+DELETIONS_BURST = 10.0  # seconds of that which a tenant may delete at once
 
 
 async def chunk_deps(of: Resources, *, bulk: bool = False) -> chunk.Deps:
@@ -34,6 +36,7 @@ async def chunk_deps(of: Resources, *, bulk: bool = False) -> chunk.Deps:
         generation=await known.live(),
         generations=known,
         quotas=Quotas(rate=rate, burst=QUOTA_BURST * rate) if rate and not bulk else None,
+        deletions=Quotas(rate=rate / DELETION, burst=DELETIONS_BURST * rate / DELETION) if rate and not bulk else None,
     )
 
 

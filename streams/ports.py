@@ -1,6 +1,6 @@
 """What the processors need of the outside world.
 
-Every port has a twin in adapters/memory.py and shared contract tests.
+Every port has a twin in adapters/memory_*.py and shared contract tests.
 """
 
 from __future__ import annotations

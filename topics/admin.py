@@ -139,7 +139,7 @@ async def _connect(kafka: Kafka) -> AsyncIterator[AIOKafkaAdminClient]:
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
                 await admin.start()
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:
             raise BrokerUnreachable(f"KAFKA_BOOTSTRAP_SERVERS is {bootstrap!r}: write host:port[,host:port]") from error
         yield admin
     except (KafkaConnectionError, TimeoutError) as error:

@@ -21,7 +21,11 @@ COMMAND = 'kafka-acls.sh --bootstrap-server "$BOOTSTRAP" --command-config admin.
 
 @click.command("acls", short_help="Print the rights that each user needs on Kafka, or on Postgres.")
 @click.option(
-    "--processor", "names", multiple=True, metavar="NAME", help="Only of these; also `clients`, `operator`, `scaler`."
+    "--processor",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Only of these; also clients, gateway, log-shipper, operator, probe, scaler.",
 )
 @click.option("--format", "form", type=click.Choice(FORMATS), default=FORMATS[0], show_default=True)
 @click.option("--principal", default=PRINCIPAL, show_default=True, help="Who a user is there; {name} is replaced.")

@@ -11,11 +11,12 @@ from streams.cli import console
 
 
 @click.command("check", short_help="Check all settings, connections and rights; change nothing.")
-@click.argument("users", nargs=-1, metavar="[PROCESSOR|clients|operator|scaler]...")
+@click.argument("users", nargs=-1, metavar="[PROCESSOR|USER]...")
 def command(users: tuple[str, ...]) -> int:
     """Print the settings in effect with secrets masked, and check every connection and every right.
 
-    Rights on Kafka and Postgres are those of the users named; of all processors where none is. Exit 2: a setting, a
+    Rights on Kafka and Postgres are those of the users named (a processor, or clients, gateway, log-shipper, operator,
+    probe, scaler); of all processors where none is. Exit 2: a setting, a
     right, a topic or the database must be changed; 1: a server does not answer.
     """
     from streams.cli import acls, checks, effective  # noqa: PLC0415

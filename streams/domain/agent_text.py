@@ -62,7 +62,7 @@ def how_it_ran(reply: QueryReply) -> str:
 def document_part(
     document: LiveDocument, part: Window, *, mark: str, generation: str, milliseconds: float, again: str
 ) -> str:
-    """Return a part of a document as text; `again`: the argument that names it when reading on, such as `id "…"`."""
+    """Return a part of a document as text; `again`: how to name it when reading on, in our own words."""
     head = (
         f"Lines {part.first_line}-{part.last_line} of {part.lines}, characters {part.first}-{part.end} of "
         f"{part.characters}; version {document.version}, generation {generation}, {milliseconds:.0f} ms."

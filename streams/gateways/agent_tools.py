@@ -169,7 +169,7 @@ class AgentTools:
             mark=_mark(),
             generation=generation,
             milliseconds=(time.perf_counter() - began) * 1000,
-            again=f'path "{given.path}"' if given.path else f'id "{given.id}"',
+            again="the same path" if given.path else "the same id",
         )
 
     async def _found(self, given: ReadArguments, scope: Scope) -> DocumentText:

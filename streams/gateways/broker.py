@@ -27,8 +27,8 @@ async def reaching(kafka: Kafka) -> AsyncIterator[None]:
     try:
         async with asyncio.timeout(WITHIN):
             yield
-    except (KafkaError, OSError, ValueError) as error:
-        why = None if isinstance(error, TimeoutError | ValueError) else await why_not(kafka)
+    except (KafkaError, OSError, ValueError, OverflowError) as error:  # the last one: a port beyond 65,535
+        why = None if isinstance(error, TimeoutError | ValueError | OverflowError) else await why_not(kafka)
         raise ConfigurationError(
             why or f"no Kafka broker answers at {kafka}; is it running, and is {KAFKA} right?"
         ) from error

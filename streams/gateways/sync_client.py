@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import threading
 from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
@@ -119,9 +120,11 @@ class SyncClient:
         """Yield the revisions of the answer as they come, as `Client.ask_stream` does."""
         return self._each(self._client.ask_stream(text, tenant=tenant, **fields))
 
-    def publish(self, change: DocumentChange, *, wait: bool = False, timeout: float = 60.0) -> DocumentStatus | None:
+    def publish(
+        self, change: DocumentChange, *, wait: bool = False, timeout: float = 60.0, bulk: bool = False
+    ) -> DocumentStatus | None:
         """Publish a change and return once the broker has it, or with `wait` once its receipt is there."""
-        return self._run(self._client.publish(change, wait=wait, timeout=timeout))
+        return self._run(self._client.publish(change, wait=wait, timeout=timeout, bulk=bulk))
 
     def publish_many(
         self, changes: Iterable[DocumentChange], *, wait: bool = True, timeout: float = 60.0, bulk: bool = False
@@ -162,6 +165,8 @@ class SyncClient:
             if future.done():
                 raise
             raise RankstreamError(f"the client did not get ready or close within {seconds:g} s") from None
+        except concurrent.futures.CancelledError:
+            raise RankstreamError("the client was stopped meanwhile") from None
         finally:
             future.cancel()
 

@@ -47,6 +47,7 @@ class Deps:
     generation: Generation  # the live one when this process started
     generations: Generations | None = None  # which ones changes are written to; none: that one alone
     quotas: Quotas | None = None  # of the live lane, by tenant, in this process; none: no tenant has one
+    deletions: Quotas | None = None  # how many of them, in the same way
     clock: Callable[[], float] = time.monotonic
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -58,14 +59,15 @@ class Deps:
 async def handle(change: DocumentChange, deps: Deps) -> Sequence[Outgoing]:
     """Accept a version of the live lane, or move it to the bulk lane where its tenant is over its quota."""
     change = changes.normalised(change)
-    if change.op == "delete" or deps.quotas is None:  # a deletion costs nothing, and must hold at once
-        return await _judged(change, deps, catalogue.CHUNKS)
-    if not deps.quotas.allows(change.tenant, deps.clock()):
+    deleted = change.op == "delete"  # there is nothing to embed, and it must hold at once: counted by itself
+    quotas = deps.deletions if deleted else deps.quotas
+    if quotas is not None and not quotas.allows(change.tenant, deps.clock()):
         deps.counts["moved to bulk"] += 1
         return [Moved(topic=catalogue.DOCUMENT_CHANGES_BULK, key=_key(change), message=change)]
     outputs = await _judged(change, deps, catalogue.CHUNKS)
-    # Afterwards, when it is known what there is to embed; an attempt that a store fails costs nothing.
-    deps.quotas.charge(change.tenant, WAY + sum(map(_tokens, outputs)), deps.clock())
+    if quotas is not None:
+        # Afterwards, when it is known what there is to embed; an attempt that a store fails costs nothing.
+        quotas.charge(change.tenant, 1 if deleted else WAY + sum(map(_tokens, outputs)), deps.clock())
     return outputs
 
 

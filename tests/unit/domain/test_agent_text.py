@@ -139,11 +139,9 @@ def test_a_part_of_a_document_says_where_it_stands_and_how_to_go_on() -> None:
         parts=(),
     )
     part = document_text.window("one\ntwo\nthree\n", to_line=2, limit=100)
-    said = agent_text.document_part(
-        document, part, mark=MARK, generation="g1", milliseconds=4.2, again='path "help/a.md"'
-    )
+    said = agent_text.document_part(document, part, mark=MARK, generation="g1", milliseconds=4.2, again="the same path")
     assert said == (
         "Lines 1-2 of 3, characters 0-8 of 14; version 3, generation g1, 4 ms.\n"
-        'Read on: read_document with path "help/a.md" and from_line 3.\n'
+        "Read on: read_document with the same path and from_line 3.\n"
         "path: help/a.md\ntitle: Anchors\n\none\ntwo"
     )

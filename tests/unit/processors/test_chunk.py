@@ -119,7 +119,7 @@ async def test_the_bulk_lane_goes_on_to_the_bulk_lane(deps: chunk.Deps) -> None:
         assert processor.source.dead_letters.name == f"{processor.source.name}.dlq"
 
 
-async def test_a_tenant_over_its_quota_is_moved_to_the_bulk_lane_as_it_came_and_deletions_are_not(
+async def test_a_tenant_over_its_quota_is_moved_to_the_bulk_lane_as_it_came_and_its_deletions_are_not(
     deps: chunk.Deps, record: Callable[..., Record]
 ) -> None:
     sent: list[RawOutgoing] = []
@@ -158,6 +158,13 @@ async def test_a_tenant_over_its_quota_is_moved_to_the_bulk_lane_as_it_came_and_
     assert paid > chunk.WAY + 300 * 2 / 3
     await chunk.handle(change(1, "y", op="delete", tenant="third", doc_id="other"), edited)
     assert 1_000.0 - edited.quotas._bucket("third", 0.0).level == paid
+    # Deletions have a quota of their own: a flood of them would hold up everybody's edits.
+    many = dataclasses.replace(deps, deletions=Quotas(rate=1.0, burst=2.0), clock=lambda: 0.0)
+    gone = [change(9, "", op="delete", tenant="fourth", doc_id=f"{number}") for number in range(4)]
+    outputs = [await chunk.handle(each, many) for each in gone]
+    lanes = [[output.topic.name for output in each] == ["document-changes.bulk"] for each in outputs]
+    assert lanes == [False, False, True, True]
+    assert len(await chunk.handle(change(9, "", op="delete", tenant="fifth"), many)) == 2
     # It was overtaken meanwhile: on the other lane it is late.
     assert [each.topic.name for each in await chunk.handle_bulk(change(2), using)] == ["document-status"]
 
