@@ -275,6 +275,9 @@ class KeyStore(Protocol):
     async def all(self, *, revoked: bool = False) -> Sequence[ApiKey]:
         """Return the keys, oldest first; with `revoked`, those that were revoked too."""
 
+    async def some(self, key_ids: Sequence[str]) -> Sequence[ApiKey]:
+        """Return those of these keys that there are and that were not revoked, in no order."""
+
     async def revoke(self, key_id: str, now: datetime) -> bool:
         """Close a key from now on; return whether there is such a key. Twice is as once."""
 

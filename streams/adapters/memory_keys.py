@@ -24,6 +24,11 @@ class MemoryKeys:
         kept = [key for key in self._keys.values() if revoked or key.revoked_at is None]
         return sorted(kept, key=lambda key: (key.created_at, key.key_id))
 
+    async def some(self, key_ids: Sequence[str]) -> Sequence[ApiKey]:
+        """Return those of these keys that there are and that were not revoked, in no order."""
+        found = (self._keys.get(key_id) for key_id in key_ids)
+        return [key for key in found if key is not None and key.revoked_at is None]
+
     async def revoke(self, key_id: str, now: datetime) -> bool:
         """Close a key from now on; return whether there is such a key."""
         key = self._keys.get(key_id)

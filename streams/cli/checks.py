@@ -12,9 +12,8 @@ from streams import settings
 from streams.adapters import embedders, postgres, postgres_rights, postgres_roles, profiles
 from streams.adapters.chat import ChatModel
 from streams.adapters.postgres_generations import PostgresGenerations
-from streams.cli import probes
 from streams.errors import ConfigurationError, RankstreamError, Transient
-from streams.gateways import permitted
+from streams.gateways import permitted, servers
 from streams.processors.rights import Right
 from streams.settings import Settings
 from topics import admin
@@ -65,7 +64,7 @@ class Checks:
 
     async def _kafka(self) -> Finding | None:
         kafka = settings.need(self._settings.kafka, settings.KAFKA)
-        await probes.kafka(kafka)
+        await servers.kafka(kafka)
         return Finding(name="kafka", state=OK, said=f"{kafka}, as {kafka.user}, {kafka.protocol}")
 
     async def _topics(self) -> Finding | None:
@@ -126,13 +125,13 @@ class Checks:
 
     async def _qdrant(self) -> Finding | None:
         url = settings.need(self._settings.qdrant, settings.QDRANT)
-        await probes.qdrant(url, key=self._settings.qdrant_key, ca=self._settings.qdrant_ca)
+        await servers.qdrant(url, key=self._settings.qdrant_key, ca=self._settings.qdrant_ca)
         return None
 
     async def _redis(self) -> Finding | None:
         if self._settings.redis is None:
             return Finding(name="redis", state=SKIPPED, said=f"{settings.REDIS} is not set: no answer is kept")
-        await probes.valkey(self._settings.redis)
+        await servers.valkey(self._settings.redis)
         return None
 
     async def _embedder(self) -> Finding | None:

@@ -14,10 +14,10 @@ from streams.adapters.postgres_generations import PostgresGenerations
 from streams.adapters.postgres_reindex import Known, Lacking, PostgresReindex, Progress
 from streams.adapters.qdrant import QdrantVectors
 from streams.cli import stored
-from streams.cli.lag import Lag, asking
 from streams.domain import chunker
 from streams.domain.generation import NOTICED, Generation, Model, named, next_id
 from streams.errors import ConfigurationError, RankstreamError
+from streams.gateways.lag import Lag, asking
 from streams.processors import replay
 from streams.settings import Settings
 from topics import admin

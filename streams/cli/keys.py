@@ -71,7 +71,8 @@ def revoke(key_id: str) -> int:
             return await kept.revoke(api_keys.id_of(key_id) or key_id, datetime.now(UTC))
 
     if asyncio.run(close()):
-        console.say(f"revoked; it opens nothing after {keys.FRESH:.0f} s")
+        away = f"{keys.STALE:.0f} s on a gateway that cannot reach Postgres"
+        console.say(f"revoked; it opens nothing after {keys.FRESH:.0f} s ({away})")
         return 0
     console.note("there is no key with this id; `rankstream keys list` shows them")
     return 1

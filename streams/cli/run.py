@@ -88,9 +88,9 @@ def _parts(found: settings.Settings, names: tuple[str, ...]) -> list[Fleet | Gat
 
         parts.append(Fleet(found, processors))
     if GATEWAY in names:
-        from streams.gateways.http.server import Gateway  # noqa: PLC0415
+        from streams.gateways.http.server import LEAVING, Gateway  # noqa: PLC0415
 
-        parts.append(Gateway(found))
+        parts.append(Gateway(found, leaving=LEAVING))
     return parts
 
 

@@ -28,16 +28,16 @@ def command() -> int:
 
 async def _status(found: Settings) -> int:
     # Imported before any server's time runs: they take longer than the servers.
-    from streams.cli import probes  # noqa: PLC0415
+    from streams.gateways import servers  # noqa: PLC0415
 
-    servers: dict[str, tuple[Any, str, Callable[[Any], Awaitable[None]]]] = {
-        "kafka": (found.kafka, settings.KAFKA, probes.kafka),
-        "postgres": (found.postgres, settings.POSTGRES, probes.postgres),
-        "qdrant": (found.qdrant, settings.QDRANT, partial(probes.qdrant, key=found.qdrant_key, ca=found.qdrant_ca)),
-        "redis": (found.redis, settings.REDIS, probes.valkey),
+    asked: dict[str, tuple[Any, str, Callable[[Any], Awaitable[None]]]] = {
+        "kafka": (found.kafka, settings.KAFKA, servers.kafka),
+        "postgres": (found.postgres, settings.POSTGRES, servers.postgres),
+        "qdrant": (found.qdrant, settings.QDRANT, partial(servers.qdrant, key=found.qdrant_key, ca=found.qdrant_ca)),
+        "redis": (found.redis, settings.REDIS, servers.valkey),
     }
-    states = await asyncio.gather(*(_state(place, setting, ask) for place, setting, ask in servers.values()))
-    _table([("server", "state"), *zip(servers, states, strict=True)])
+    states = await asyncio.gather(*(_state(place, setting, ask) for place, setting, ask in asked.values()))
+    _table([("server", "state"), *zip(asked, states, strict=True)])
     kafka, postgres, *_ = (state == OK for state in states)
     well = all(state == OK for state in states)
     if kafka:
@@ -62,7 +62,7 @@ async def _state(place: Any, setting: str, ask: Callable[[Any], Awaitable[None]]
 
 
 async def _topics_and_lag(found: Settings) -> bool:
-    from streams.cli.lag import measure  # noqa: PLC0415
+    from streams.gateways.lag import measure  # noqa: PLC0415
     from topics import admin  # noqa: PLC0415
     from topics.catalogue import ALL  # noqa: PLC0415
 

@@ -17,13 +17,14 @@ from typing import Protocol
 
 from streams.domain import api_keys
 from streams.domain.api_keys import ApiKey, Principal, Role
-from streams.errors import Transient, Unauthenticated
+from streams.errors import StoreUnavailable, Transient, Unauthenticated
+from streams.gateways.unknown_keys import UnknownKeys
 from streams.ports import KeyStore
 from streams.settings import POSTGRES, Settings, need
 
 FRESH = 2.0  # seconds that what was read of the table is used: a revocation holds everywhere after so long
-AGAIN = 0.05  # seconds between two readings for keys that are not known
 STALE = 10.0  # seconds that it is used at most while the database is away
+PAUSE = 1.0  # seconds after a reading that failed in which none is tried: each costs the pool's time limit
 _HOW = "send `Authorization: Bearer KEY`; `rankstream keys create` makes a key"
 
 
@@ -35,7 +36,7 @@ class Tokens(Protocol):
 
 
 class Keys:
-    """Checks keys against the table, which is read as a whole: a flood of wrong keys costs the database little.
+    """Checks keys against the table, which is read as a whole; of what is not in it, only that is looked up.
 
     That suits some ten thousand keys, which is what people make by hand.
     """
@@ -47,8 +48,10 @@ class Keys:
         self._tokens = tokens
         self._clock = clock
         self._known: Mapping[str, ApiKey] = {}
-        self._read_at = float("-inf")
-        self._reading = asyncio.Lock()
+        self._read_at = self._failed_at = float("-inf")
+        self._failure = ""  # of the last reading; empty: it went well
+        self._reading: asyncio.Task[None] | None = None
+        self._unknown = UnknownKeys(store, clock=clock, pause=PAUSE)
 
     async def authenticate(self, authorization: str | None) -> Principal:
         """Return whom a header stands for; raise Unauthenticated, or Transient where nobody can tell now."""
@@ -68,28 +71,46 @@ class Keys:
         return found.principal
 
     async def _open(self, key_id: str, given: str) -> ApiKey | None:
-        asked = self._clock()
-        for since in (asked - FRESH, asked):
-            key = (await self._table(since)).get(key_id)
-            if key is not None and key.opens(given, datetime.now(UTC)):
-                return key
-            # It may be new, and counts from the moment in which it was made. Who guesses waits, and costs no reading.
-            if since < asked:
-                await asyncio.sleep(max(0.0, self._read_at + AGAIN - self._clock()))
-        return None
+        key = (await self._table()).get(key_id)
+        if key is not None and key.opens(given, datetime.now(UTC)):
+            return key
+        # It may be new, and counts from the moment in which it was made.
+        key = await self._unknown.find(key_id)
+        if key is None or not key.opens(given, datetime.now(UTC)):
+            return None
+        self._known = {**self._known, key_id: key}
+        return key
 
-    async def _table(self, since: float) -> Mapping[str, ApiKey]:
-        """Return the table as it was at some moment after `since`."""
-        async with self._reading:
-            began = self._clock()
-            if self._read_at <= since:
-                try:
-                    self._known = {key.key_id: key for key in await self._store.all()}
-                    self._read_at = began
-                except Transient:
-                    if began - self._read_at > STALE:
-                        raise
+    async def _table(self) -> Mapping[str, ApiKey]:
+        """Return the table as it was less than FRESH ago, or up to STALE ago while the database is away."""
+        now = self._clock()
+        if now - self._read_at < FRESH:
             return self._known
+        if now - self._failed_at < PAUSE:
+            if now - self._read_at > STALE:
+                raise StoreUnavailable(self._failure)
+            return self._known
+        reading = self._again()
+        # Where it is known to be away, nobody waits to hear it once more.
+        if not self._failure or now - self._read_at > STALE:
+            await asyncio.shield(reading)
+            if self._failure and now - self._read_at > STALE:
+                raise StoreUnavailable(self._failure)
+        return self._known
+
+    def _again(self) -> asyncio.Task[None]:
+        """Read the table, once for all who ask meanwhile."""
+        if self._reading is None or self._reading.done():
+            self._reading = asyncio.create_task(self._read(), name="keys")
+        return self._reading
+
+    async def _read(self) -> None:
+        began = self._clock()
+        try:
+            self._known = {key.key_id: key for key in await self._store.all()}
+            self._read_at, self._failure = began, ""
+        except Transient as error:
+            self._failed_at, self._failure = self._clock(), str(error) or type(error).__name__
 
 
 @asynccontextmanager

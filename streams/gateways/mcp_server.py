@@ -13,13 +13,13 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.requests import Request
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from streams.domain.api_keys import Principal
 from streams.errors import RankstreamError, Unauthenticated
 from streams.gateways import agent_tools
 from streams.gateways.agent_tools import AgentTools, ReadArguments, SearchArguments
-from streams.gateways.http import problems
+from streams.gateways.http import bodies, problems
 
 log = logging.getLogger(__name__)
 
@@ -127,12 +127,24 @@ class McpDoor:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
+        request = Request(scope, receive)
         try:
-            principal = await self._admit(Request(scope, receive))
+            principal = await self._admit(request)
+            body = await bodies.whole(request, LARGEST_REQUEST)
         except RankstreamError as error:
             await problems.respond(error)(scope, receive, send)
             return
-        await self._manager.handle_request({**scope, PRINCIPAL: principal}, receive, send)
+        await self._manager.handle_request({**scope, PRINCIPAL: principal}, _read(body, receive), send)
+
+
+def _read(body: bytes, receive: Receive) -> Receive:
+    """Return what gives a body that was read, and then what `receive` gives."""
+    left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def again() -> Message:
+        return left.pop() if left else await receive()
+
+    return again
 
 
 async def _of_request(context: Context) -> Principal:

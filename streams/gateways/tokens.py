@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
@@ -20,6 +21,8 @@ from streams.domain import api_keys
 from streams.domain.api_keys import Principal, Role
 from streams.errors import Invalid, Transient, Unauthenticated
 from streams.settings import JWT_KEYS, Jwt
+
+log = logging.getLogger(__name__)
 
 ALGORITHMS = ("RS256", "PS256", "ES256", "ES384", "EdDSA")
 LEEWAY = 30  # seconds that clocks may differ
@@ -33,11 +36,17 @@ AGAIN = 10.0  # seconds between two fetches, whatever key ids tokens name
 class JwtTokens:
     """Checks tokens with the keys of one provider, which are read when first needed and again when they are old."""
 
-    def __init__(self, found: Jwt) -> None:
+    def __init__(
+        self, found: Jwt, *, clock: Callable[[], float] = time.monotonic, schemes: tuple[str, ...] = ("https://",)
+    ) -> None:
+        """Read the keys over one of the schemes, else from a file."""
         self._found = found
+        self._clock = clock
+        self._schemes = schemes
         self._keys: Mapping[str, jwt.PyJWK] = {}
         self._read_at = self._tried_at = float("-inf")
-        self._reading = asyncio.Lock()
+        self._failed = False  # the last reading
+        self._reading: asyncio.Task[None] | None = None
 
     async def principal(self, token: str) -> Principal:
         """Return whom a token stands for; raise Unauthenticated, or Transient where the keys cannot be had."""
@@ -63,6 +72,9 @@ class JwtTokens:
         tenant, agents, given = claims.get(tenant_claim), _texts(claims, agents_claim), _texts(claims, roles_claim)
         if not isinstance(tenant, str):
             raise Unauthenticated(f"the token has no claim {tenant_claim!r} with the name of a tenant")
+        if agents_claim in claims and not agents:
+            # Of no agent is not of every agent, which only a token without the claim is.
+            raise Unauthenticated(f"the token's claim {agents_claim!r} names no agent; leave it out for all of them")
         # A provider's other roles are no business of ours.
         roles: list[Role] = [role for role in get_args(Role) if role in given]
         try:
@@ -73,22 +85,39 @@ class JwtTokens:
         return Principal(tenant=tenant, agents=agents, roles=frozenset(checked), key_id=f"jwt:{claims['sub']}")
 
     async def _key(self, kid: str) -> jwt.PyJWK:
-        async with self._reading:
-            now = time.monotonic()
-            old = now - self._read_at > KEPT
-            if (old or kid not in self._keys) and now - self._tried_at > AGAIN:
-                self._tried_at = now
-                self._keys, self._read_at = _usable(await self._read()), now
-            elif old:
-                raise Transient(f"{JWT_KEYS}: the provider's keys cannot be had")
-        if kid not in self._keys:
-            raise Unauthenticated("the token is signed by a key that its provider does not name")
-        return self._keys[kid]
+        if kid in self._keys and not self._old():
+            return self._keys[kid]
+        if reading := self._again():
+            await asyncio.shield(reading)
+        if kid in self._keys and not self._old():
+            return self._keys[kid]
+        if self._failed:
+            raise Transient(f"{JWT_KEYS}: the provider's keys cannot be had")
+        raise Unauthenticated("the token is signed by a key that its provider does not name")
+
+    def _old(self) -> bool:
+        return self._clock() - self._read_at > KEPT
+
+    def _again(self) -> asyncio.Task[None] | None:
+        """Read the keys, once for all who ask meanwhile; not when they were read just now."""
+        if self._reading is None or self._reading.done():
+            if self._clock() - self._tried_at <= AGAIN:
+                return None
+            self._reading = asyncio.create_task(self._take(), name="keys of the identity provider")
+        return self._reading
+
+    async def _take(self) -> None:
+        self._tried_at = began = self._clock()
+        try:
+            self._keys, self._read_at, self._failed = _usable(await self._read()), began, False
+        except Transient as error:
+            self._failed = True
+            log.warning("%s", error)
 
     async def _read(self) -> Any:
         place = self._found.keys
         try:
-            if not place.startswith("https://"):
+            if not place.startswith(self._schemes):
                 return json.loads(await asyncio.to_thread(Path(place).read_bytes))
             limit = aiohttp.ClientTimeout(total=FETCH)
             async with (

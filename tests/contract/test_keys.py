@@ -45,7 +45,7 @@ async def real_keys(shared_pool: Pool, by_role: Mapping[str, Pool]) -> KeyStore:
     async with shared_pool.connection() as connection:
         await connection.execute("TRUNCATE api_keys")
     made, read = (PostgresKeys(pool=by_role[role]) for role in ("operator", "gateway"))
-    return ByRole({"add": made, "revoke": made, "all": read})
+    return ByRole({"add": made, "revoke": made, "all": read, "some": read})
 
 
 async def test_keys_are_read_back_as_they_were_kept_oldest_first(store: KeyStore) -> None:
@@ -61,6 +61,15 @@ async def test_a_revoked_key_is_listed_only_when_asked_for_and_its_first_revocat
     assert await store.revoke("one", NOW + timedelta(hours=2))
     assert [key.key_id for key in await store.all()] == ["two"]
     assert [key.revoked_at for key in await store.all(revoked=True)] == [NOW + timedelta(hours=1), None]
+
+
+async def test_keys_are_looked_up_by_their_ids_unless_they_were_revoked(store: KeyStore) -> None:
+    await store.add(ONE)
+    await store.add(TWO)
+    assert list(await store.some(["two", "three"])) == [TWO]
+    assert list(await store.some([])) == []
+    await store.revoke("two", NOW)
+    assert list(await store.some(["one", "two"])) == [ONE]
 
 
 async def test_an_unknown_key_cannot_be_revoked(store: KeyStore) -> None:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import re
-import sys
 import time
 import uuid
 from collections.abc import AsyncIterator
@@ -20,7 +17,6 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 from jwt.algorithms import RSAAlgorithm
 
-from streams.embedded.processes import free_port
 from streams.gateways import keys
 from streams.settings import Jwt
 from tests.gateway import Front, serving
@@ -341,13 +337,14 @@ async def test_what_is_not_there_is_a_problem_too(http: httpx.AsyncClient) -> No
 async def test_a_key_that_comes_too_often_is_told_when_to_come_again_and_others_are_not_held_up(
     pipeline: Pipeline, tenant: str
 ) -> None:
-    async with serving(pipeline.settings, http_rate=2.0) as front:
+    async with serving(pipeline.settings, http_rate=1.0) as front:
         async with front.asking(await front.key(tenant)) as http:
-            answers = [await http.get("/v1/status") for _ in range(8)]
-            assert [each.status_code for each in answers[:4]] == [200] * 4
-            problem(answers[-1], 429)
-            assert int(answers[-1].headers["retry-after"]) >= 1
-            await asyncio.sleep(int(answers[-1].headers["retry-after"]))
+            answers = await asyncio.gather(*(http.get("/v1/status") for _ in range(30)))
+            assert len([each for each in answers if each.status_code == 200]) >= 2
+            refused = [each for each in answers if each.status_code != 200]
+            waits = [(problem(each, 429), int(each.headers["retry-after"]))[1] for each in refused]
+            assert min(waits) >= 1
+            await asyncio.sleep(max(waits))
             assert (await http.get("/v1/status")).status_code == 200
         async with front.asking(await front.key(tenant)) as http:
             assert (await http.get("/v1/status")).status_code == 200
@@ -372,29 +369,3 @@ async def test_a_token_of_the_identity_provider_opens_as_the_tenant_that_it_name
             assert (await http.get("/v1/status")).json()["tenant"] == "umbrella"
     async with serving(pipeline.settings) as front, front.asking(token) as http:
         problem(await http.get("/v1/status"), 401)
-
-
-async def test_it_is_a_process_that_is_watched_and_ends_when_told(pipeline: Pipeline, tmp_path: Path) -> None:
-    health, at = f"127.0.0.1:{free_port()}", pipeline.settings
-    places = {"KAFKA_BOOTSTRAP_SERVERS": at.kafka, "DATABASE_URL": at.postgres, "RANKSTREAM_DATA": str(tmp_path)}
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "streams.cli.main", "run", "gateway"),
-        env={**os.environ, **places, "RANKSTREAM_HEALTH": health, "RANKSTREAM_HTTP": "127.0.0.1:0"},  # type: ignore[dict-item]
-        stderr=asyncio.subprocess.PIPE,
-    )
-    assert process.stderr is not None
-    try:
-        async with asyncio.timeout(60), httpx.AsyncClient() as http:
-            said = ""
-            while "running: gateway" not in said:
-                said += (await process.stderr.readline()).decode() or pytest.fail(said)
-            [url] = re.findall(r"gateway: (http://[\d.:]+)/v1/query", said)
-            assert (await http.get(f"{url}/readyz")).json() == {"ok": True, "problems": []}
-            assert (await http.get(f"http://{health}/readyz")).json()["processors"] == ["gateway"]
-        process.terminate()
-        rest = await asyncio.wait_for(process.stderr.read(), 15)
-        assert (await process.wait(), rest.decode().splitlines()[-1]) == (0, "stopped")
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()

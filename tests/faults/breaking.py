@@ -65,8 +65,8 @@ async def storm(system: System, rng: random.Random, cut: bool) -> None:
 
 async def _states(system: System, worst: dict[str, float]) -> None:
     """Note for how long each group was rebalancing without a break."""
-    from streams.cli import lag
     from streams.errors import RankstreamError
+    from streams.gateways import lag
 
     since: dict[str, float] = {}
     while True:

@@ -16,10 +16,10 @@ from aiokafka import AIOKafkaProducer
 from schemas import codec
 from schemas.documents import DocumentStatus
 from streams.adapters.migrations import migrate
-from streams.cli import lag
 from streams.embedded import stack as stacks
 from streams.embedded.stack import Stack
 from streams.errors import RankstreamError
+from streams.gateways import lag
 from streams.gateways.client import Client
 from streams.gateways.tail import Tail
 from tests.faults import embedder, stores

@@ -15,7 +15,7 @@ from schemas.documents import DocumentChange
 from schemas.queries import QueryRequest
 from schemas.replies import QueryReply
 from streams.cli import evaluate as cli
-from streams.cli.lag import measure
+from streams.gateways.lag import measure
 from streams.gateways.questions import new_id
 from streams.quality import results
 from streams.quality.evaluate import WithoutBus

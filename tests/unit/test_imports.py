@@ -99,6 +99,11 @@ def test_adapters_know_no_processor() -> None:
         assert {name for name in imported(file) if within(name, *forbidden)} == set(), module
 
 
+def test_gateways_do_not_import_the_command_line() -> None:
+    for module, file in modules("streams.gateways"):
+        assert {name for name in imported(file) if within(name, "streams.cli")} == set(), module
+
+
 def test_the_domain_uses_pure_libraries_only() -> None:
     for module, file in modules("streams.domain"):
         for name in imported(file):

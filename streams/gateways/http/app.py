@@ -18,11 +18,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from streams.errors import RankstreamError
 from streams.gateways.client import Client
-from streams.gateways.http import openapi, problems
+from streams.gateways.http import memory, openapi, problems
 from streams.gateways.http.bulk import Bulk
 from streams.gateways.http.contracts import Health
 from streams.gateways.http.documents import Documents, Versions, json
 from streams.gateways.http.door import Door
+from streams.gateways.http.memory import Held, Memory
 from streams.gateways.http.query import Query
 from streams.gateways.http.standing import Standing
 from streams.gateways.keys import Keys
@@ -112,10 +113,11 @@ async def _nobody(_: Request, __: ClientDisconnect) -> Response:
 
 
 class _Outside:
-    """Hands paths on as they were sent, and ends what is left of a request that is refused."""
+    """Hands paths on as they were sent, ends what is left of a request that is refused, and frees what it held."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
+        self._memory = Memory()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -124,12 +126,15 @@ class _Outside:
         # Decoded, an id that is not UTF-8 would become another one, and one with a line break would match no route.
         scope["path"] = scope["raw_path"].decode("latin-1")
         exchange = _Exchange(scope, receive, send)
+        scope[memory.HELD] = held = Held(self._memory)
         try:
             await self._app(scope, exchange.receive, exchange.send)
         except Exception as error:
             log.exception("%s %s broke", scope["method"], scope["path"].partition("/v1/documents/")[0])
             if not exchange.started:
                 await problems.respond(error)(scope, exchange.receive, exchange.send)
+        finally:
+            held.end()
 
 
 class _Exchange:

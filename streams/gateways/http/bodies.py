@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator
 
 from starlette.requests import ClientDisconnect, Request
 
+from streams.gateways.http import memory
+from streams.gateways.http.memory import Held
 from streams.gateways.http.problems import Refused
 
 QUESTION = 1024 * 1024  # bytes
@@ -24,15 +26,19 @@ def declared(request: Request, limit: int) -> None:
 
 
 async def whole(request: Request, limit: int) -> bytes:
-    """Return a body of at most `limit` bytes; raise Refused: 413, also with a false length or none, or 408."""
+    """Return a body of at most `limit` bytes, which the request holds until it ends.
+
+    Raises Refused: 413, also with a false length or none, 408, or 503 where all bodies together are too large.
+    """
     declared(request, limit)
-    body = bytearray()
+    held, body = memory.of(request.scope), bytearray()
     try:
         async with asyncio.timeout(WHOLE):
             async for piece in pieces(request):
-                body += piece
-                if len(body) > limit:
+                if len(body) + len(piece) > limit:
                     raise Refused(413, TOO_LARGE.format(limit))
+                await held.take(len(piece))
+                body += piece
     except TimeoutError:
         raise Refused(408, f"the body took longer than {WHOLE:g} s") from None
     return bytes(body)
@@ -55,21 +61,30 @@ async def pieces(request: Request) -> AsyncIterator[bytes]:
 
 
 async def lines(request: Request, limit: int) -> AsyncIterator[bytes | None]:
-    """Yield the lines of a body, empty ones too; none for one of more than `limit` bytes, which is passed over."""
+    """Yield the lines of a body, empty ones too; none for one of more than `limit` bytes, which is passed over.
+
+    The request holds the bytes of each line until they are given back; raises Refused (503) where all bodies together
+    are too large.
+    """
+    held = memory.of(request.scope)
     rest: bytearray | None = bytearray()  # none: the line at hand is too long
     async for piece in pieces(request):
         *ended, begun = piece.split(b"\n")
         for part in ended:
-            rest = _longer(rest, part, limit)
+            rest = await _longer(held, rest, part, limit)
             yield None if rest is None else bytes(rest)
             rest = bytearray()
-        rest = _longer(rest, begun, limit)
+        rest = await _longer(held, rest, begun, limit)
     if rest is None or rest:
         yield None if rest is None else bytes(rest)
 
 
-def _longer(line: bytearray | None, part: bytes, limit: int) -> bytearray | None:
-    if line is None or len(line) + len(part) > limit:
+async def _longer(held: Held, line: bytearray | None, part: bytes, limit: int) -> bytearray | None:
+    if line is None:
         return None
+    if len(line) + len(part) > limit:
+        held.give(len(line))
+        return None
+    await held.take(len(part))
     line += part
     return line

@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 from streams.domain.api_keys import Principal
 from streams.errors import Invalid, RankstreamError
 from streams.gateways.client import Client
-from streams.gateways.http import bodies, contracts, problems
+from streams.gateways.http import bodies, contracts, memory, problems
 from streams.gateways.http.contracts import Line, LineResult, Published, Settled
 from streams.gateways.http.documents import Versions, own_tenant, settled, waiting
 from streams.gateways.http.door import Door, gone, only
@@ -22,7 +22,8 @@ from streams.gateways.http.problems import Refused
 MEDIA_TYPE = "application/x-ndjson"
 MOST_LINES = 10_000  # of a request: its results wait in memory, since many clients read only after they have sent
 UNDER_WAY = 256  # changes at once
-HELD = 32 * 1024 * 1024  # bytes of lines under way, and one more
+HELD = 8 * 1024 * 1024  # bytes of lines under way, and one more
+KEY = 5.0  # seconds between two looks at the key while lines are read: it may have been revoked
 
 Outcome = asyncio.Future[LineResult]
 
@@ -70,6 +71,12 @@ class Bulk:
         except RankstreamError as error:
             return LineResult(line=number, **names, problem=problems.of_error(error))  # type: ignore[arg-type]
 
+    async def watch(self, request: Request) -> None:
+        """Raise, some seconds after it happened, what ended the key of a request: Unauthenticated, or Transient."""
+        while True:
+            await asyncio.sleep(KEY)
+            await self._door.again(request, "write")
+
     async def pace(self, principal: Principal) -> None:
         """Wait until a key may send another line."""
         await self._door.pace(principal)
@@ -88,6 +95,8 @@ class Results(Response):
         self._lane = lane
         self._outcomes: asyncio.Queue[Outcome | None] = asyncio.Queue()
         self._under_way: dict[Outcome, int] = {}  # with the bytes of their lines
+        self._held = memory.of(request.scope)
+        self._number = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Read and answer until all is told, or the client has left."""
@@ -115,25 +124,36 @@ class Results(Response):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _read(self) -> None:
-        number = taken = 0
+        taking = asyncio.create_task(self._take())
+        watching = asyncio.create_task(self._bulk.watch(self._request))
         try:
-            async for data in bodies.lines(self._request, bodies.DOCUMENT):
-                number += 1
-                if data is not None and not data.strip():
-                    continue
-                taken += 1
-                if taken > MOST_LINES:
-                    raise Refused(413, f"a request may have {MOST_LINES:,} lines; send the rest in another")
-                await self._bulk.pace(self._principal)
-                await self._room()
-                self._begin(number, data)
-        except Refused as error:
+            done, _ = await asyncio.wait({taking, watching}, return_when=asyncio.FIRST_COMPLETED)
+            (taking if taking in done else watching).result()
+        except RankstreamError as error:
             last: Outcome = asyncio.get_running_loop().create_future()
-            last.set_result(LineResult(line=max(number, 1), problem=problems.of_error(error)))
+            last.set_result(LineResult(line=max(self._number, 1), problem=problems.of_error(error)))
             self._outcomes.put_nowait(last)
+        finally:
+            taking.cancel()
+            watching.cancel()
+            await asyncio.gather(taking, watching, return_exceptions=True)
         self._outcomes.put_nowait(None)
         await gone(self._request)
         raise ClientDisconnect
+
+    async def _take(self) -> None:
+        taken = 0
+        async for data in bodies.lines(self._request, bodies.DOCUMENT):
+            self._number += 1
+            if data is not None and not data.strip():
+                self._held.give(len(data))
+                continue
+            taken += 1
+            if taken > MOST_LINES:
+                raise Refused(413, f"a request may have {MOST_LINES:,} lines; send the rest in another")
+            await self._bulk.pace(self._principal)
+            await self._room()
+            self._begin(self._number, data)
 
     async def _room(self) -> None:
         while len(self._under_way) >= UNDER_WAY or sum(self._under_way.values()) > HELD:
@@ -143,5 +163,8 @@ class Results(Response):
         work = self._bulk.publish(number, data, self._principal, self._wait, bulk=self._lane == "bulk")
         outcome = asyncio.create_task(work)
         self._under_way[outcome] = len(data or b"")
-        outcome.add_done_callback(self._under_way.pop)
+        outcome.add_done_callback(self._end)
         self._outcomes.put_nowait(outcome)
+
+    def _end(self, outcome: Outcome) -> None:
+        self._held.give(self._under_way.pop(outcome))

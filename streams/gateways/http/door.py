@@ -22,7 +22,10 @@ LINES = 20  # of a bulk request for each request of the rate
 
 
 class Door:
-    """Lets requests in. Rates are of one key on one instance; who comes without a key costs no database call."""
+    """Lets requests in. Rates are of one key on one instance.
+
+    Who comes without a key costs no database call; all wrong keys together cost twenty small ones a second.
+    """
 
     def __init__(self, keys: Keys, *, rate: float) -> None:
         """Take at most `rate` requests a second of a key; 0: as many as come."""
@@ -41,6 +44,10 @@ class Door:
         if not any(role in principal.roles for role in roles[1:]):
             principal.need(roles[0])
         return principal
+
+    async def again(self, request: Request, role: Role) -> None:
+        """Raise what `admit` would, were the request to come now, but for its rate."""
+        (await self._keys.authenticate(request.headers.get("authorization"))).need(role)
 
     async def pace(self, principal: Principal) -> None:
         """Wait until a key may send another line."""

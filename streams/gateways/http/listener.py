@@ -39,13 +39,14 @@ class Listener:
         )
         host, port = listening.getsockname()[:2]
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        self._leaving = False
         self._server = _Server(config)
         self._serving = asyncio.create_task(self._server.serve(sockets=[listening]), name=self.url)
 
     @property
     def stopping(self) -> bool:
-        """Whether it takes no more connections."""
-        return self._server.should_exit
+        """Whether it soon takes no more connections, or takes none already."""
+        return self._leaving or self._server.should_exit
 
     async def failed(self) -> BaseException:
         """Wait until it ends of itself, and return why."""
@@ -53,8 +54,11 @@ class Listener:
         error = None if self._serving.cancelled() else self._serving.exception()
         return error or RankstreamError(f"{self.url} has ended")
 
-    async def stop(self) -> None:
-        """Let requests under way end, for a few seconds, and close."""
+    async def stop(self, *, after: float = 0.0) -> None:
+        """Serve for so many seconds more, then let requests under way end, for a few seconds, and close."""
+        self._leaving = True
+        if after:
+            await asyncio.wait([self._serving], timeout=after)
         self._server.should_exit = True
         await asyncio.gather(self._serving, return_exceptions=True)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 
@@ -13,14 +12,14 @@ from starlette.types import Receive, Scope, Send
 
 from schemas import codec
 from schemas.replies import QueryReply
-from streams.errors import Forbidden
 from streams.gateways.client import Client
 from streams.gateways.http import bodies, contracts, problems
 from streams.gateways.http.contracts import Question
+from streams.gateways.http.documents import own_tenant
 from streams.gateways.http.door import Door, only, while_there
+from streams.telemetry import w3c
 
 EVENTS = "text/event-stream"
-_TRACE = re.compile(r"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 _AS_GIVEN = (
     *("history", "profile", "top_k", "language", "filters", "min_version", "explain"),
     *("floor", "generation", "cache", "timeout"),
@@ -39,14 +38,13 @@ class Query:
         principal = await self._door.admit(request, "read")
         only(request)
         question = contracts.read(await bodies.whole(request, bodies.QUESTION), Question)
-        if question.tenant not in (None, principal.tenant):
-            raise Forbidden(f"this key is of {principal.tenant}; leave the tenant out", field="tenant")
+        own_tenant(question.tenant, principal)
         trace = request.headers.get("traceparent", "")
         revisions = self._client.ask_stream(
             question.text,
             tenant=principal.tenant,
             agent=principal.agent(question.agent),
-            traceparent=trace if _TRACE.fullmatch(trace) else None,
+            traceparent=trace if w3c.read(trace) else None,
             **{name: getattr(question, name) for name in _AS_GIVEN},
         )
         assert isinstance(revisions, AsyncGenerator)  # it can be closed, which ends the question

@@ -24,14 +24,16 @@ from streams.settings import Settings, need
 NAME = "gateway"
 ADDRESS = ("127.0.0.1", 8400)  # loopback: whoever wants it elsewhere puts TLS before it
 IN_FLIGHT = 1_024  # questions at once
+LEAVING = 2.0  # seconds that it says it is stopping and still serves: who sends requests here hears of it later
 
 
 class Gateway:
     """One HTTP gateway; many may stand side by side."""
 
-    def __init__(self, found: Settings) -> None:
-        """Nothing is opened before `start`."""
+    def __init__(self, found: Settings, *, leaving: float = 0.0) -> None:
+        """Nothing is opened before `start`; told to stop, it serves for `leaving` seconds more."""
         self._found = found
+        self._leaving = leaving
         self._opened = AsyncExitStack()
         self._client: Client | None = None
         self._listener: Listener | None = None
@@ -77,7 +79,7 @@ class Gateway:
     async def stop(self) -> None:
         """End what is under way, then close; stopping twice is fine."""
         if self._listener is not None:
-            await self._listener.stop()
+            await self._listener.stop(after=self._leaving)
         await self._opened.aclose()
         self._client = None
 
@@ -94,7 +96,8 @@ class Gateway:
         now = time.monotonic()
         self._deaf_since = None if client.listening else self._deaf_since or now
         waiting = None if self._deaf_since is None else now - self._deaf_since
-        return [Vitals(processor=NAME, joined=True, waiting=waiting, in_flight=client.in_flight)]
+        stopping = self._listener is not None and self._listener.stopping
+        return [Vitals(processor=NAME, stopping=stopping, joined=True, waiting=waiting, in_flight=client.in_flight)]
 
     def _unready(self) -> tuple[str, ...]:
         if self._client is None or (self._listener is not None and self._listener.stopping):

@@ -10,11 +10,11 @@ from functools import partial
 from starlette.requests import Request
 from starlette.responses import Response
 
-from streams.cli import probes
-from streams.cli.lag import measure
+from streams.gateways import servers
 from streams.gateways.http.contracts import ProcessorLag, Status
 from streams.gateways.http.documents import json
 from streams.gateways.http.door import Door, only
+from streams.gateways.lag import measure
 from streams.ports import DocumentReader, Generations
 from streams.settings import Settings
 
@@ -61,12 +61,12 @@ class Standing:
     async def _servers(self) -> dict[str, str]:
         found = self._found
         asked: dict[str, Callable[[], Awaitable[None]] | None] = {
-            "kafka": partial(probes.kafka, found.kafka) if found.kafka else None,
-            "postgres": partial(probes.postgres, found.postgres) if found.postgres else None,
-            "qdrant": partial(probes.qdrant, found.qdrant, key=found.qdrant_key, ca=found.qdrant_ca)
+            "kafka": partial(servers.kafka, found.kafka) if found.kafka else None,
+            "postgres": partial(servers.postgres, found.postgres) if found.postgres else None,
+            "qdrant": partial(servers.qdrant, found.qdrant, key=found.qdrant_key, ca=found.qdrant_ca)
             if found.qdrant
             else None,
-            "redis": partial(probes.valkey, found.redis) if found.redis else None,
+            "redis": partial(servers.valkey, found.redis) if found.redis else None,
         }
 
         async def state(name: str) -> str:

@@ -15,12 +15,11 @@ from aiokafka.errors import TopicAuthorizationFailedError
 from streams.adapters.migrations import migrate
 from streams.app import Worker
 from streams.bootstrap import Resources
-from streams.cli import lag
 from streams.cli.run import _check_rights
 from streams.domain.letters import Letter
 from streams.embedded import stack as stacks
 from streams.errors import ConfigurationError
-from streams.gateways import dead_letters, permitted
+from streams.gateways import dead_letters, lag, permitted
 from streams.gateways.broker import open_producer
 from streams.gateways.client import Client
 from streams.processors import catalogue, replay, rights

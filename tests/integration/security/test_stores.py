@@ -14,9 +14,9 @@ import redis.asyncio
 
 from streams import settings
 from streams.adapters import qdrant
-from streams.cli import probes
 from streams.embedded.stack import Stack
 from streams.errors import ConfigurationError
+from streams.gateways import servers
 from tests.integration.security.broker import Files
 
 
@@ -56,7 +56,7 @@ async def test_qdrant_is_reached_by_https_where_its_ca_is_given(stack: Stack, tm
         assert found.qdrant is not None
         client = await qdrant.open_client(found.qdrant, ca=found.qdrant_ca)
         await client.close()
-        await probes.qdrant(found.qdrant, key=None, ca=found.qdrant_ca)
+        await servers.qdrant(found.qdrant, key=None, ca=found.qdrant_ca)
         with pytest.raises(ConfigurationError, match=r"QDRANT_URL: .*CERTIFICATE_VERIFY_FAILED"):
             await qdrant.open_client(found.qdrant)
     async with tls(stack.endpoints.qdrant, files, "elsewhere.example.org") as at:
@@ -74,19 +74,19 @@ async def test_redis_is_reached_by_tls_with_a_password_of_a_file(stack: Stack, t
         async with tls(stack.endpoints.redis, files, "127.0.0.1") as at:
             found = settings.given({settings.REDIS: f"rediss://kept@{at}/0", **given}).redis
             assert found is not None
-            await probes.valkey(found)
+            await servers.valkey(found)
             (tmp_path / "password").write_text("guessed")
             wrong = settings.given({settings.REDIS: f"rediss://kept@{at}/0", **given}).redis
             assert wrong is not None
             with pytest.raises(redis.AuthenticationError):
-                await probes.valkey(wrong)
+                await servers.valkey(wrong)
             with pytest.raises(redis.ConnectionError, match="certificate verify failed"):
-                await probes.valkey(f"rediss://{at}/0")
+                await servers.valkey(f"rediss://{at}/0")
         async with tls(stack.endpoints.redis, files, "elsewhere.example.org") as at:
             elsewhere = settings.given({settings.REDIS: f"rediss://{at}/0", settings.REDIS_CA: str(files.ca)}).redis
             assert elsewhere is not None
             with pytest.raises(redis.ConnectionError, match="certificate verify failed"):
-                await probes.valkey(elsewhere)
+                await servers.valkey(elsewhere)
     finally:
         await plain.execute_command("ACL", "DELUSER", "kept")
         await plain.aclose()

@@ -57,6 +57,10 @@ async def test_a_good_token_stands_for_its_claims_and_other_roles_are_passed_ove
     assert principal.key_id == "jwt:ann"
 
 
+async def test_a_token_without_agents_is_for_all_of_them(settings: Jwt) -> None:
+    assert (await JwtTokens(settings).principal(signed())).agents == ()
+
+
 async def test_other_algorithms_of_the_list_and_scopes_written_as_text_are_read(settings: Jwt) -> None:
     principal = await JwtTokens(settings).principal(signed(CURVE, "ES256", "curve", roles="write read"))
     assert principal.roles == {"read", "write"}
@@ -101,6 +105,11 @@ BAD = {
     "a tenant that is no name": lambda: signed(tenant="../acme"),
     "a tenant that is a list": lambda: signed(tenant=["acme", "umbrella"]),
     "agents that are no texts": lambda: signed(agents=[1]),
+    "an empty list of agents": lambda: signed(agents=[]),
+    "agents that are an empty text": lambda: signed(agents=""),
+    "agents that are blanks": lambda: signed(agents="  "),
+    "agents that are no list": lambda: signed(agents={}),
+    "agents that are null": lambda: jwt.encode(claims() | {"agents": None}, PRIVATE, "RS256", headers={"kid": "one"}),
     "no role of ours": lambda: signed(roles=["billing"]),
     "a writer bound to agents": lambda: signed(roles=["write"], agents=["sales"]),
     "too long": lambda: signed(padding="x" * 9000),
