@@ -5,16 +5,16 @@ Every setting has one name. The environment wins over what a running `rankstream
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import TypeVar
 
 from streams import security_settings as security
+from streams import setting_values as values
 from streams.errors import ConfigurationError
 from topics.connection import KafkaConnection
 
@@ -78,7 +78,6 @@ DEFAULT_TENANT_QUOTA = 2_000.0  # tokens a second: about a third of what the def
 
 
 T = TypeVar("T")
-P = ParamSpec("P")
 
 
 class WrongSettings(ConfigurationError):
@@ -87,31 +86,6 @@ class WrongSettings(ConfigurationError):
     def __init__(self, problems: tuple[str, ...]) -> None:
         super().__init__("; ".join(problems))
         self.problems = problems
-
-
-class _Environment(dict[str, str]):
-    """The variables, and what was found wrong with them."""
-
-    def __init__(self, variables: Mapping[str, str]) -> None:
-        super().__init__(variables)
-        self.problems: list[str] = []
-
-
-def _noted(
-    function: Callable[Concatenate[_Environment, P], T],
-) -> Callable[Concatenate[_Environment, P], T]:
-    """Note what a reader of a setting finds wrong and go on with the next one, so that all is told at once."""
-
-    @functools.wraps(function)
-    def noting(environment: _Environment, /, *arguments: P.args, **options: P.kwargs) -> T:
-        try:
-            return function(environment, *arguments, **options)
-        except ConfigurationError as error:
-            environment.problems.append(str(error))
-            nothing: Any = None  # nobody works with settings of which one is wrong
-            return nothing  # type: ignore[no-any-return]
-
-    return noting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,11 +157,11 @@ def given(environment: Mapping[str, str] | None = None) -> Settings:
 
 def read(environment: Mapping[str, str] | None = None) -> tuple[Settings, tuple[str, ...]]:
     """Return what the environment says, and a line for each setting that is wrong; that one is left at nothing."""
-    environment = _Environment(os.environ if environment is None else environment)
+    environment = values.Environment(os.environ if environment is None else environment)
     return _read(environment), tuple(environment.problems)
 
 
-def _read(environment: _Environment) -> Settings:
+def _read(environment: values.Environment) -> Settings:
     return Settings(
         data_dir=data_dir(environment),
         kafka=_secured(environment, security.kafka),
@@ -196,26 +170,26 @@ def _read(environment: _Environment) -> Settings:
         qdrant_ca=_secured(environment, security.ca_of, QDRANT_CA),
         postgres=_secured(environment, security.postgres),
         redis=_secured(environment, security.redis),
-        broker=_choice(environment, BROKER, ("auto", "kafka", "tansu")),
-        session_timeout=_seconds(environment, SESSION, 10.0),
-        log_level=_level(environment, LOG_LEVEL),
+        broker=values.choice(environment, BROKER, ("auto", "kafka", "tansu")),
+        session_timeout=values.seconds(environment, SESSION, 10.0),
+        log_level=values.level(environment, LOG_LEVEL),
         profiles=Path(environment[PROFILES]).absolute() if environment.get(PROFILES) else None,
         models=Path(environment[MODELS]).absolute() if environment.get(MODELS) else None,
         embedder=environment.get(EMBEDDER) or None,
-        embed_also=_names(environment, EMBED_ALSO),
+        embed_also=values.names(environment, EMBED_ALSO),
         llm=_llm(environment),
-        graph_llm=_choice(environment, GRAPH_LLM, ("off", "on")) == "on",
-        health=_address(environment, HEALTH),
-        chunk_context=_choice(environment, CHUNK_CONTEXT, ("none", "vectors", "reranker", "both")),
-        tenant_quota=_rate(environment, TENANT_QUOTA, DEFAULT_TENANT_QUOTA, "tokens"),
-        http=_address(environment, HTTP),
-        http_rate=_rate(environment, HTTP_RATE, DEFAULT_HTTP_RATE, "requests"),
+        graph_llm=values.choice(environment, GRAPH_LLM, ("off", "on")) == "on",
+        health=values.address(environment, HEALTH),
+        chunk_context=values.choice(environment, CHUNK_CONTEXT, ("none", "vectors", "reranker", "both")),
+        tenant_quota=values.rate(environment, TENANT_QUOTA, DEFAULT_TENANT_QUOTA, "tokens"),
+        http=values.address(environment, HTTP),
+        http_rate=values.rate(environment, HTTP_RATE, DEFAULT_HTTP_RATE, "requests"),
         jwt=_jwt(environment),
-        reranker=_unless_none(environment, RERANKER),
-        query_log=_choice(environment, QUERY_LOG, ("on", "off")) == "on",
-        telemetry=_endpoint(environment, TELEMETRY),
-        telemetry_sample=_share(environment, TELEMETRY_SAMPLE, 1.0),
-        log=_choice(environment, LOG, ("text", "json")),
+        reranker=values.unless_none(environment, RERANKER),
+        query_log=values.choice(environment, QUERY_LOG, ("on", "off")) == "on",
+        telemetry=values.endpoint(environment, TELEMETRY),
+        telemetry_sample=values.share(environment, TELEMETRY_SAMPLE, 1.0),
+        log=values.choice(environment, LOG, ("text", "json")),
     )
 
 
@@ -262,12 +236,12 @@ def need(value: T | None, name: str) -> T:
     return value
 
 
-@_noted
-def _secured(environment: _Environment, function: Callable[..., T], *names: str) -> T:
+@values.noted
+def _secured(environment: values.Environment, function: Callable[..., T], *names: str) -> T:
     return function(environment, *names)
 
 
-@_noted
+@values.noted
 def _llm(environment: Mapping[str, str]) -> Llm | None:
     """Return the language model that is set; raise ConfigurationError for half a setting or one that is needed."""
     url, model = environment.get(LLM_URL) or "", environment.get(LLM_MODEL) or ""
@@ -284,11 +258,11 @@ def _llm(environment: Mapping[str, str]) -> Llm | None:
     return Llm(url=url.rstrip("/"), model=model, key=security.secret_of(environment, LLM_KEY, LLM_KEY_FILE))
 
 
-@_noted
-def _jwt(environment: _Environment) -> Jwt | None:
+@values.noted
+def _jwt(environment: values.Environment) -> Jwt | None:
     """Return how tokens are checked; raise ConfigurationError for half a setting, which would check half a token."""
     found = {name: environment.get(name, "").strip() for name in (JWT_KEYS, JWT_ISSUER, JWT_AUDIENCE)}
-    claims = _names(environment, JWT_CLAIMS)
+    claims = values.names(environment, JWT_CLAIMS)
     if not any(found.values()):
         if claims:
             raise ConfigurationError(f"{JWT_CLAIMS} is set without {JWT_KEYS}, {JWT_ISSUER} and {JWT_AUDIENCE}")
@@ -301,92 +275,3 @@ def _jwt(environment: _Environment) -> Jwt | None:
         raise ConfigurationError(f"{JWT_CLAIMS} must name three claims, such as tenant,agents,roles")
     names = ("tenant", "agents", "roles") if claims is None else (claims[0], claims[1], claims[2])
     return Jwt(keys=found[JWT_KEYS], issuer=found[JWT_ISSUER], audience=found[JWT_AUDIENCE], claims=names)
-
-
-@_noted
-def _names(environment: Mapping[str, str], name: str) -> tuple[str, ...] | None:
-    return tuple(filter(None, (part.strip() for part in environment.get(name, "").split(",")))) or None
-
-
-def _unless_none(environment: Mapping[str, str], name: str) -> str | None:
-    value = environment.get(name, "").strip()
-    return None if value.lower() in ("", "none") else value
-
-
-@_noted
-def _address(environment: Mapping[str, str], name: str) -> tuple[str, int] | None:
-    text = environment.get(name)
-    if not text:
-        return None
-    host, _, port = text.rpartition(":")
-    if not host or not port.isdecimal() or int(port) > 65_535:
-        raise ConfigurationError(f"{name} is {text!r}; it must be host:port, such as 0.0.0.0:8080")
-    return host.strip("[]"), int(port)
-
-
-@_noted
-def _endpoint(environment: Mapping[str, str], name: str) -> str | None:
-    text = environment.get(name, "").strip()
-    if not text:
-        return None
-    if not re.fullmatch(r"https?://[^/\s@]+/?", text):
-        raise ConfigurationError(f"{name} must be a URL of OTLP over HTTP, such as http://otel-collector:4318")
-    return text.rstrip("/")
-
-
-@_noted
-def _share(environment: Mapping[str, str], name: str, default: float) -> float:
-    text = environment.get(name)
-    if not text:
-        return default
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 1:
-        raise ConfigurationError(f"{name} is {text!r}; it must be a share between 0 and 1")
-    return value
-
-
-@_noted
-def _choice(environment: Mapping[str, str], name: str, choices: tuple[str, ...]) -> str:
-    value = environment.get(name) or choices[0]
-    if value not in choices:
-        raise ConfigurationError(f"{name} is {value!r}; it must be one of {', '.join(choices)}")
-    return value
-
-
-@_noted
-def _level(environment: Mapping[str, str], name: str) -> str:
-    value = (environment.get(name) or "WARNING").upper()
-    if value not in ("CRITICAL", "ERROR", "WARNING", "INFO", "DEBUG"):
-        raise ConfigurationError(f"{name} is {value!r}; use DEBUG, INFO, WARNING or ERROR")
-    return value
-
-
-@_noted
-def _seconds(environment: Mapping[str, str], name: str, default: float) -> float:
-    text = environment.get(name)
-    if not text:
-        return default
-    try:
-        value = float(text)
-    except ValueError:
-        raise ConfigurationError(f"{name} is {text!r}; it must be a number of seconds") from None
-    if not 1 <= value <= 300:
-        raise ConfigurationError(f"{name} is {text!r}; it must be between 1 and 300 seconds")
-    return value
-
-
-@_noted
-def _rate(environment: Mapping[str, str], name: str, default: float, what: str) -> float:
-    text = environment.get(name)
-    if not text:
-        return default
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 1e9:
-        raise ConfigurationError(f"{name} is {text!r}; it must be a number of {what} a second, or 0 for no limit")
-    return value

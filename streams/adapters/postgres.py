@@ -155,7 +155,8 @@ def translated(doing: str) -> Iterator[None]:
         errors.SerializationFailure,
         errors.LockNotAvailable,
         errors.QueryCanceled,
-        errors.UniqueViolation,
+        # Two at once, or a release that writes what another one's schema does not take.
+        psycopg.IntegrityError,
     ) as error:
         raise Transient(f"postgres could not {doing}: {_line(error)}") from error
     except (psycopg.OperationalError, psycopg.InterfaceError, errors.ReadOnlySqlTransaction) as error:

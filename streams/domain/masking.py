@@ -36,17 +36,22 @@ _HOOK = re.compile(
     r"(https://(?:hooks\.slack\.com/services|discord(?:app)?\.com/api/webhooks)/)[\w/-]{8,200}", re.IGNORECASE
 )
 _BEARER = re.compile(r"\b(bearer|basic)(\s{1,3})([\w.~+/=-]{8,4000})", re.IGNORECASE)
-_IN_URL = re.compile(r"\b([a-z][a-z0-9+.-]{1,20}://[^\s/:@\"'<>]{0,100}:)([^\s/@\"'<>]{1,200})(?=@)", re.IGNORECASE)
+# To the last @ before a blank: passwords have slashes and @ of their own. A port is none.
+_IN_URL = re.compile(
+    r"\b([a-z][a-z0-9+.-]{1,20}://[^\s/:@\"'<>]{0,100}:)(?!\d{1,5}[/?#])([^\s\"'<>]{1,300})(?=@)", re.IGNORECASE
+)
 _PASSWORD = r"pass(?:word|wd|phrase|wort|code)|pwd|kennwort|contrase[nñ]a|mot de passe|пароль|密码|パスワード"
 _NAMED = re.compile(
-    r"(?P<name>(?<![A-Za-z])(?:[\w.-]{0,40}(?:secret|token|api[_.-]?key|access[_.-]?key|account[_.-]?key|private[_.-]?key"
-    rf"|shared[_.-]?access[_.-]?signature|credential|auth[_.-]?key|client[_.-]?secret)[\w.-]{{0,20}}|[\w.-]{{0,40}}(?:{_PASSWORD})[\w.-]{{0,20}}))"
+    r"(?P<name>(?<![A-Za-z])(?:[\w.-]{0,40}"
+    r"(?:secret|token|(?:api|access|account|private|auth)[ _.-]?key|shared[ _.-]?access[ _.-]?signature|credential)"
+    rf"[\w.-]{{0,20}}|[\w.-]{{0,40}}(?:{_PASSWORD})[\w.-]{{0,20}}))"
     r"(?P<to>[\"']?\s{0,3}(?:[=:]|=>|:=)\s{0,3})"
     r"(?P<value>\"(?:[^\"\\\n]|\\.){1,300}\"|'(?:[^'\\\n]|\\.){1,300}'|[^\s,;&\"'<>]{1,300})",
     re.IGNORECASE,
 )
 _SPOKEN = re.compile(
-    rf"(?P<name>(?<![A-Za-z])(?:{_PASSWORD}|pin))"
+    rf"(?P<name>(?<![A-Za-z])(?:{_PASSWORD}|pin"
+    r"|(?P<key>(?:(?:api|access|account|auth|client|private|secret)[ _.-]?)?(?:key|token|secret))))"
     r"(?P<to>\s{1,3}(?:is|was|are|ist|lautet|war|est|es|это)\s{1,3}(?:now\s|set to\s)?)"
     r"(?P<value>\"[^\"\n]{1,100}\"|'[^'\n]{1,100}'|[^\s,;\"']{1,100})",
     re.IGNORECASE,
@@ -124,7 +129,14 @@ def _spoken(found: re.Match[str]) -> str:
     value = found["value"]
     quoted = value[:1] in "\"'"
     inside = value.strip("\"'").rstrip(".!?")
-    if _stands_for_one(inside) or not (quoted or _TELLING.search(inside)):
+    if _stands_for_one(inside):
+        return found[0]
+    if found["key"] is not None:
+        # `the key is SUP-1042`, `the token is expired`
+        shortest = 16 if found["key"].lower() == "key" else 8
+        is_one = len(inside) >= shortest and len(re.findall(r"\d", inside)) > 1
+        return f"{found['name']}{found['to']}(secret)" if is_one else found[0]
+    if not (quoted or _TELLING.search(inside)):
         return found[0]
     return f"{found['name']}{found['to']}(password)"
 

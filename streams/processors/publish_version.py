@@ -9,6 +9,7 @@ import msgspec
 
 from schemas.documents import DocumentStatus, Receipt
 from streams.domain.generation import named
+from streams.errors import RankstreamError
 from streams.ports import Epochs, Generations, VectorIndex, VersionReader, VersionStore
 from streams.processor import Failure, Processor
 from streams.telemetry.meeting import Meeting
@@ -85,8 +86,11 @@ async def failed(failure: Failure, deps: Deps) -> Sequence[Outgoing]:
     receipt = failure.message
     if not isinstance(receipt, Receipt):
         return ()
-    if deps.generations is not None and (await deps.generations.live()).id != receipt.generation:
-        return ()
+    try:
+        if deps.generations is not None and (await deps.generations.live()).id != receipt.generation:
+            return ()
+    except RankstreamError:
+        pass  # what keeps a version from its publication often keeps us from asking, and its source waits
     reason = f"{failure.error_class}: {failure.error}"
     status = DocumentStatus.failed(receipt.key, receipt.version, receipt.generation, reason)
     key = catalogue.document_key(receipt.tenant, receipt.source, receipt.doc_id)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from streams.telemetry.instruments import OTHER, Instrument
-from streams.telemetry.signals import Reading
+from streams.telemetry.signals import Reading, patiently
 
 
 @dataclass(kw_only=True, slots=True)
@@ -84,22 +84,10 @@ def looked_up(reads: Iterable[Callable[[], Iterable[Reading]]]) -> Points:
     """Return what readers say now: of equal labels, counts are summed, and of states the largest is told."""
     found: dict[Instrument, dict[tuple[str, ...], Point]] = defaultdict(dict)
     for read in reads:
-        for instrument, value, labels in _patiently(read):
+        for instrument, value, labels in patiently(read):
             bounded = instrument.bounded(labels)
             point = found[instrument].setdefault(tuple(bounded.values()), Point(labels=bounded))
             counts = instrument.kind == "counter" or not point.count
             point.sum = point.sum + value if counts else max(point.sum, value)
             point.count += 1
     return {instrument: list(points.values()) for instrument, points in found.items()}
-
-
-def _patiently(read: Callable[[], Iterable[Reading]]) -> list[Reading]:
-    """Read counts that the event loop's thread may be changing; what cannot be read is not told this time."""
-    for _ in range(3):
-        try:
-            return list(read())
-        except RuntimeError:  # a dictionary changed its size meanwhile
-            continue
-        except Exception:
-            break
-    return []

@@ -7,22 +7,31 @@ import logging
 import time
 import traceback
 
-from streams.domain.redaction import redacted
+from streams.domain.redaction import shown
 from streams.telemetry import w3c
 from streams.telemetry.signals import CURRENT
 
 LONGEST = 2_000  # characters of a message
 LONGEST_TRACE = 8_000  # characters of an exception
+_MADE = "rankstream_line"
 
 
 def line(record: logging.LogRecord) -> dict[str, str]:
-    """Return what a log line says: no payloads are logged, and what looks like a secret is hidden."""
+    """Return what a log line says, made once for all handlers; what looks like a secret is hidden."""
+    made: dict[str, str] | None = getattr(record, _MADE, None)
+    if made is None:
+        made = _line(record)
+        setattr(record, _MADE, made)
+    return dict(made)
+
+
+def _line(record: logging.LogRecord) -> dict[str, str]:
     current = CURRENT.get()
     found = {
         "time": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created)) + f".{record.msecs:03.0f}Z",
         "level": record.levelname,
         "logger": record.name,
-        "message": redacted(_cut(record.getMessage(), LONGEST)),
+        "message": shown(record.getMessage(), LONGEST),
     }
     if current is not None:
         found["processor"] = current.processor
@@ -30,7 +39,7 @@ def line(record: logging.LogRecord) -> dict[str, str]:
         if at is not None:
             found |= {"trace_id": f"{at.trace_id:032x}", "span_id": f"{at.span_id:016x}"}
     if record.exc_info and record.exc_info[0] is not None:
-        found["exception"] = redacted(_cut("".join(traceback.format_exception(*record.exc_info)), LONGEST_TRACE))
+        found["exception"] = shown("".join(traceback.format_exception(*record.exc_info)), LONGEST_TRACE)
     return found
 
 
@@ -40,7 +49,3 @@ class JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
         return json.dumps(line(record), ensure_ascii=False)
-
-
-def _cut(text: str, longest: int) -> str:
-    return text if len(text) <= longest else f"{text[:longest]}…"

@@ -99,7 +99,7 @@ def watch(read: Read) -> Callable[[], None]:
             return
         _seam.reads.remove(read)
         if _seam.backend is not None:
-            counted = [reading for reading in read() if reading[0].kind == "counter"]
+            counted = [reading for reading in patiently(read) if reading[0].kind == "counter"]
             _seam.reads.append(lambda: counted)
 
     return unwatch
@@ -108,6 +108,18 @@ def watch(read: Read) -> Callable[[], None]:
 def reads() -> Sequence[Read]:
     """Return what is to be read at an export."""
     return tuple(_seam.reads)
+
+
+def patiently(read: Read) -> Sequence[Reading]:
+    """Read counts that the event loop's thread may be changing; what cannot be read is not told this time."""
+    for _ in range(3):
+        try:
+            return tuple(read())
+        except RuntimeError:  # a dictionary changed its size meanwhile
+            continue
+        except Exception:
+            break
+    return ()
 
 
 def incoming() -> str | None:

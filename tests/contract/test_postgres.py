@@ -10,14 +10,13 @@ from urllib.parse import urlsplit
 
 import psycopg
 import pytest
-from psycopg import sql
+from psycopg import errors, sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from schemas.documents import Kind
 from streams.adapters import migrations, postgres, postgres_rights, postgres_scope
 from streams.adapters.passages import PostgresPassages
 from streams.adapters.postgres_epochs import PostgresEpochs
-from streams.adapters.postgres_generations import PostgresGenerations
 from streams.adapters.text_index import FILED, RANKED, PostgresTextIndex, statement
 from streams.adapters.versions import PostgresVersions
 from streams.domain import lexemes
@@ -60,43 +59,6 @@ async def fill(
         await connection.execute(FILL, parameters)
     async with pool.connection() as connection:
         await connection.execute("ANALYZE")
-
-
-async def test_migrations_apply_once_even_when_two_processes_apply_them(postgres_url: str) -> None:
-    async with new_database(postgres_url) as url:
-        applied = await asyncio.gather(*(migrations.migrate(url) for _ in range(3)))
-        assert sorted(applied) == [(), (), migrations.names()]
-        assert await migrations.migrate(url) == ()
-
-
-async def test_rows_from_before_row_level_security_of_members_get_their_tenant(postgres_url: str) -> None:
-    async with new_database(postgres_url) as url:
-        async with await psycopg.AsyncConnection.connect(url, autocommit=True) as before:
-            await before.execute(migrations._TABLE)
-            for name in migrations.names()[: migrations.names().index("0010_tenants")]:
-                await before.execute(postgres.sql(name))
-                await before.execute("INSERT INTO migrations (name) VALUES (%s)", (name,))
-            old = FILL.replace("version, tenant, chunk_id, parent", "version, chunk_id, parent").replace(
-                "c.document, 1, d.tenant, c.", "c.document, 1, c."
-            )
-            async with before.transaction():
-                await before.execute("SET LOCAL session_replication_role = replica")
-                await before.execute(old.encode(), {"rows": 5, "agents": [], "level": "parent", "first": 0})
-        assert await migrations.migrate(url) == ("0010_tenants",)
-        pool = await postgres.open_pool(url, size=1)
-        for tenant in ("acme", "other"):
-            count = b"SELECT count(*) AS n, count(DISTINCT tenant) AS tenants FROM version_chunks"
-            rows = await postgres.read(pool, "count", tenant=tenant, statement=count, parameters={})
-            assert rows == [{"n": 5, "tenants": 1}]
-        await pool.close()
-
-
-async def test_a_database_without_migrations_is_a_matter_of_configuration(postgres_url: str) -> None:
-    async with new_database(postgres_url) as url:
-        pool = await postgres.open_pool(url)
-        with pytest.raises(ConfigurationError, match=r"DATABASE_URL.*topics apply"):
-            await PostgresGenerations(pool=pool).live()
-        await pool.close()
 
 
 @pytest.mark.parametrize("url", ["postgresql://me:secret@127.0.0.1:1/db", "postgresql://me:secret@[", "nonsense"])
@@ -199,6 +161,19 @@ async def test_a_query_that_takes_too_long_is_stopped_by_the_server(pool: postgr
     assert not isinstance(raised.value, StoreUnavailable)
     rows = await postgres.read(pool, "look", tenant="acme", statement=b"SELECT 1 AS one", parameters={})
     assert rows == [{"one": 1}]
+
+
+REFUSED = [errors.UniqueViolation, errors.NotNullViolation, errors.ForeignKeyViolation, errors.CheckViolation]
+
+
+@pytest.mark.parametrize("refused", [*REFUSED, errors.ExclusionViolation, errors.RestrictViolation])
+def test_what_the_schema_of_another_release_refuses_is_tried_again(refused: type[Exception]) -> None:
+    with (
+        pytest.raises(Transient, match="postgres could not write: of column tenant") as raised,
+        postgres.translated("write"),
+    ):
+        raise refused("of column tenant")
+    assert not isinstance(raised.value, StoreUnavailable)
 
 
 async def test_what_postgres_cannot_hold_is_invalid(pool: postgres.Pool) -> None:

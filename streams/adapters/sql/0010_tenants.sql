@@ -1,7 +1,14 @@
--- Whose chunks a version has: row-level security needs it in the row.
+-- Whose chunks a version has: row-level security needs it in the row. It may be null, and no row is changed here: the table
+-- is locked for a moment only (0011 fills old rows), and pods of the release before write on without it.
 ALTER TABLE version_chunks ADD COLUMN tenant text;
-UPDATE version_chunks m SET tenant = d.tenant FROM documents d WHERE d.id = m.document;
-ALTER TABLE version_chunks ALTER COLUMN tenant SET NOT NULL;
+CREATE FUNCTION member_tenant() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    SELECT d.tenant INTO NEW.tenant FROM documents d WHERE d.id = NEW.document;
+    RETURN NEW;
+END
+$$;
+CREATE TRIGGER member_tenant BEFORE INSERT ON version_chunks
+    FOR EACH ROW WHEN (NEW.tenant IS NULL) EXECUTE FUNCTION member_tenant();
 
 -- Whoever only reads asks for the epoch of one tenant, and never sees which tenants there are.
 CREATE FUNCTION epoch_of(wanted text) RETURNS bigint LANGUAGE sql STABLE SECURITY DEFINER

@@ -25,7 +25,10 @@ BEGIN
             EXECUTE format(
                 'CREATE POLICY every_tenant ON %I TO rankstream_writer, rankstream_operator USING (true)', relation);
         END IF;
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', relation);
+        -- Done again, it would still wait for every question in progress.
+        IF NOT (SELECT relrowsecurity FROM pg_class WHERE oid = relation::regclass) THEN
+            EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', relation);
+        END IF;
     END LOOP;
 END
 $$

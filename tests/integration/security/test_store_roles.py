@@ -191,16 +191,60 @@ def test_check_and_run_name_the_rights_of_the_processor_that_they_are_given(stac
     assert len(refused.stderr.splitlines()) == 1
 
 
+# A row of a tenant in each table that questions read.
+ROW_OF_EACH = """
+WITH d AS (
+    INSERT INTO documents (generation, tenant, source, doc_id, accepted_version, accepted_hash, live_version)
+    VALUES ('g1', 'seen', 'help', 'a', 1, '', 1) RETURNING id, tenant
+), v AS (
+    INSERT INTO document_versions (document, version, tenant, hash, op, kind, title, uri, trust, language, agents,
+                                   pinned, tags, metadata, parts, chunks, waits, state)
+    SELECT id, 1, tenant, '', 'upsert', 'document', '', '', 'internal', 'en', '{}', '{}', '{}', '{}', 1, 1, '{}', 'live'
+    FROM d
+), c AS (
+    INSERT INTO chunks (chunk_id, document, tenant, level, heading_path, body, lexemes)
+    SELECT gen_random_uuid(), id, tenant, 'parent', '{}', 'b', 'word:1' FROM d RETURNING chunk_id, document, tenant
+), m AS (
+    INSERT INTO version_chunks (document, version, tenant, chunk_id, parent_id, level, ordinal)
+    SELECT document, 1, tenant, chunk_id, chunk_id, 'parent', 1 FROM c
+), x AS (
+    INSERT INTO deletions (tenant, source, doc_id, version) SELECT tenant, 'help', 'gone', 1 FROM c
+), g AS (
+    INSERT INTO graph_mentions (chunk_id, document, generation, tenant, key, name, kind, mentions)
+    SELECT chunk_id, document, 'g1', tenant, 'k', 'K', 'name', 1 FROM c
+), r AS (
+    INSERT INTO graph_relations (chunk_id, document, generation, tenant, subject, object, label, weight, subject_name,
+                                 object_name)
+    SELECT chunk_id, document, 'g1', tenant, 'k', 'l', 'asks', 1, 'K', 'L' FROM c
+), o AS (
+    INSERT INTO graph_overviews (tenant, generation, hash, title, text, language, weight, evidence, lexemes, model)
+    SELECT tenant, 'g1', 'h', 't', 'x', 'en', 1, ARRAY[chunk_id], 'word:1', 'm' FROM c
+)
+INSERT INTO chunk_contexts (chunk_id, document, tenant, context) SELECT chunk_id, document, tenant, 'x' FROM c
+"""
+
+
+@asynccontextmanager
+async def row_of_each(stack: Stack) -> AsyncIterator[None]:
+    async with await psycopg.AsyncConnection.connect(stack.endpoints.postgres, autocommit=True) as admin:
+        await admin.execute(ROW_OF_EACH.encode())
+        try:
+            yield
+        finally:
+            for table in ("documents", "deletions", "graph_overviews"):  # the rest goes with its document
+                await admin.execute(f"DELETE FROM {table} WHERE tenant = 'seen'".encode())
+
+
 async def test_who_only_reads_cannot_write_and_sees_one_tenant_without_a_where(stack: Stack, tmp_path: Path) -> None:
     tables = [grant.name for grant in postgres_roles.of_role(postgres_roles.QUERY)]
-    async with pool_of(stack, "fuse") as pool:
+    async with pool_of(stack, "fuse") as pool, row_of_each(stack):
         for table in tables:
             count = f"SELECT count(*) AS n FROM {table}".encode()
             seen = {}
-            for tenant in ("acme", "nobody", None):
+            for tenant in ("seen", "nobody", None):
                 rows = await postgres.read(pool, "look", tenant=tenant, statement=count, parameters={})
                 seen[tenant] = rows[0]["n"]
-            assert seen["nobody"] == seen[None] == 0, table
+            assert seen == {"seen": 1, "nobody": 0, None: 0}, table
         for statement in (
             "INSERT INTO deletions VALUES ('acme', 'help', 'vpn', 9)",
             "UPDATE generations SET state = 'dropped'",

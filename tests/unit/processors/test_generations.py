@@ -17,7 +17,7 @@ from streams.adapters.memory import MemoryEmbedder, MemoryStores
 from streams.adapters.memory_lexical import MemoryLexicalModel
 from streams.domain.generation import Generation, Model
 from streams.domain.scope import Scope
-from streams.errors import ConfigurationError, Invalid
+from streams.errors import ConfigurationError, Invalid, RankstreamError, StoreUnavailable, Transient
 from streams.ports import Vectors
 from streams.processor import Failure
 from streams.processors import chunk, embed, index_text, index_vectors, publish_version, replay
@@ -357,6 +357,24 @@ async def test_a_version_that_cannot_be_published_is_told_of_the_live_generation
     failure = Failure(record=record, message=given, error=ValueError("x"), error_class="bug", attempts=1)
     said = await publish_version.failed(failure, ingest._publish)
     assert [(each.message.generation, each.message.status) for each in said] == told  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("error", [StoreUnavailable("away"), Transient("slow"), ConfigurationError("no table")])
+async def test_a_version_that_failed_with_its_store_is_told_of_without_asking_it(
+    ingest: Ingest, error: RankstreamError
+) -> None:
+    class Away:
+        async def live(self) -> Generation:
+            raise error
+
+    deps = dataclasses.replace(ingest._publish, generations=Away())  # type: ignore[arg-type]
+    given = Receipt(tenant="acme", source="help", doc_id="refunds", version=1, generation="g1", writer="text", part=0)
+    record = Record(topic="receipts", partition=0, offset=0, timestamp=0.0, key=b"", value=b"", headers={})
+    failure = Failure(record=record, message=given, error=error, error_class="transient-exhausted", attempts=9)
+    [said] = await publish_version.failed(failure, deps)
+    assert isinstance(said.message, DocumentStatus)
+    assert (said.topic, said.message.status, said.message.version) == (catalogue.DOCUMENT_STATUS, "failed", 1)
+    assert str(error) in (said.message.reason or "")
 
 
 async def test_a_failure_beside_the_live_generation_is_its_own_matter(ingest: Ingest) -> None:

@@ -7,7 +7,7 @@ import logging
 import sys
 
 from streams.telemetry import w3c
-from streams.telemetry.logs import LONGEST, JsonLines
+from streams.telemetry.logs import LONGEST, JsonLines, line
 from streams.telemetry.signals import CURRENT, Current
 
 
@@ -45,3 +45,28 @@ def test_secrets_are_hidden_in_messages_and_in_exceptions() -> None:
 
 def test_a_long_line_is_cut() -> None:
     assert len(logged("x" * 100_000)["message"]) == LONGEST + 1
+
+
+def test_no_part_of_a_secret_is_shown_wherever_the_line_is_cut() -> None:
+    url = "postgresql://app:Zq9Zq9Zq9Zq9@db.example/x"
+    for before in range(LONGEST - len(url) - 2, LONGEST + 2):
+        assert "Zq9" not in logged("x" * before + " " + url)["message"]
+    # What is hidden is shorter than it was, so that what comes after it moves up.
+    for before in range(2_900, 3_020):
+        long = "token=" + "t" * 2_500 + " "
+        assert "Zq9" not in logged(long + "x" * (before - len(long)) + " " + url + " y" * 900)["message"]
+
+
+def test_a_line_for_two_handlers_is_made_once() -> None:
+    class Counting:
+        said = 0
+
+        def __str__(self) -> str:
+            self.said += 1
+            return "a=1"
+
+    counting = Counting()
+    record = logging.LogRecord("streams.x", logging.WARNING, __file__, 1, "%s", (counting,), None)
+    line(record).pop("message")
+    assert line(record)["message"] == "a=1"
+    assert counting.said == 1

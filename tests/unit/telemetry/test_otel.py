@@ -87,7 +87,7 @@ def test_readings_of_equal_labels_are_one_and_a_reader_that_fails_takes_nothing_
     finally:
         for end in ends:
             end()
-    found = {(name, labels["processor"]): point for name, labels, point in collector.points()}
+    found = {(name, labels.get("processor")): point for name, labels, point in collector.points()}
     assert found["rankstream.expired", "fuse"].as_double == 4
     assert found["rankstream.time_lag", "fuse"].as_double == 3.0
 
