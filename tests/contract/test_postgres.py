@@ -84,16 +84,20 @@ async def test_a_server_that_says_nothing_is_given_up_within_five_seconds() -> N
     server.close()
 
 
-async def test_connections_that_the_server_ended_are_not_lent_again(pool: postgres.Pool) -> None:
-    store = PostgresVersions(pool=pool)
-    await asyncio.gather(*(store.accept(candidate(change(1, "a", doc_id=f"d{n}"))) for n in range(12)))
-    async with pool.connection() as connection:
-        await connection.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
-    await asyncio.sleep(0.1)
-    await asyncio.gather(*(store.accept(candidate(change(1, "a", doc_id=f"e{n}"))) for n in range(12)))
+async def test_connections_that_the_server_ended_are_not_lent_again(postgres_url: str) -> None:
+    async with new_database(postgres_url) as url:  # of its own: others' connections are not to be ended
+        await migrations.migrate(url)
+        pool = await postgres.open_pool(url, size=6)
+        store = PostgresVersions(pool=pool)
+        await asyncio.gather(*(store.accept(candidate(change(1, "a", doc_id=f"d{n}"))) for n in range(12)))
+        async with pool.connection() as connection:
+            await connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        await asyncio.sleep(0.1)
+        await asyncio.gather(*(store.accept(candidate(change(1, "a", doc_id=f"e{n}"))) for n in range(12)))
+        await pool.close()
 
 
 async def test_stores_say_so_while_the_server_is_away_and_work_again_after_its_restart(tmp_path: Path) -> None:
