@@ -54,6 +54,9 @@ class _Counted(Runner):
             CURRENT.get().finished()
 
 
+ANSWERING = [each for each in processors.ALL if each not in processors.LOG]  # nobody reads the log of questions here
+
+
 class InProcess:
     """The pipeline in this process; open it with `open`, close it with `close`."""
 
@@ -63,7 +66,7 @@ class InProcess:
         self._offsets = itertools.count()
         self._open: set[Cascade] = set()
         self._readers: dict[str, list[Dispatcher]] = {}
-        for processor in processors.ALL:
+        for processor in ANSWERING:
             self._readers.setdefault(processor.source.name, []).append(self._reader(processor, deps[processor.name]))
 
     @classmethod
@@ -72,7 +75,7 @@ class InProcess:
         await migrate(need(settings.postgres, names.POSTGRES))
         resources = Resources(replace(settings, tenant_quota=0.0))  # nobody else waits
         try:
-            deps = {processor.name: await resources.deps(processor) for processor in processors.ALL}
+            deps = {processor.name: await resources.deps(processor) for processor in ANSWERING}
         except BaseException:
             await resources.close()
             raise
