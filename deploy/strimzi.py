@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from deploy.kubernetes import CONTAINER
 from deploy.manifests import Manifest, text
 from streams import settings
+from streams.cli.acls import acl
 from streams.processor import Processor
 from streams.processors import rights
 from streams.processors.rights import Right
@@ -45,7 +46,7 @@ def _user(name: str, granted: Iterable[Right]) -> Manifest:
         "metadata": {"name": USER.format(name), "labels": {"strimzi.io/cluster": CLUSTER}},
         "spec": {
             "authentication": {"type": "scram-sha-512"},
-            "authorization": {"type": "simple", "acls": [_acl(right) for right in granted]},
+            "authorization": {"type": "simple", "acls": [acl(right) for right in granted]},
         },
     }
 
@@ -71,10 +72,3 @@ def _login(kind: str, api: str, name: str, user: str) -> Manifest:
     volume = {"name": "kafka", "projected": {"defaultMode": 0o440, "sources": sources}}
     spec = {"containers": [container], "volumes": [volume]}
     return {"apiVersion": api, "kind": kind, "metadata": {"name": name}, "spec": {"template": {"spec": spec}}}
-
-
-def _acl(right: Right) -> Manifest:
-    return {
-        "resource": {"type": right.kind, "name": right.name, "patternType": "prefix" if right.begins else "literal"},
-        "operations": list(right.operations),
-    }

@@ -76,16 +76,8 @@ def endpoint(environment: Environment, name: str) -> str | None:
 @noted
 def share(environment: Environment, name: str, default: float) -> float:
     """Return a number between 0 and 1."""
-    text = environment.get(name)
-    if not text:
-        return default
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 1:
-        raise ConfigurationError(f"{name} is {text!r}; it must be a share between 0 and 1")
-    return value
+    must = "a share between 0 and 1"
+    return _number(environment, name, default, least=0, most=1, must=must, number=must)
 
 
 @noted
@@ -109,28 +101,28 @@ def level(environment: Environment, name: str) -> str:
 @noted
 def seconds(environment: Environment, name: str, default: float) -> float:
     """Return a time of 1 to 300 seconds."""
-    text = environment.get(name)
-    if not text:
-        return default
-    try:
-        value = float(text)
-    except ValueError:
-        raise ConfigurationError(f"{name} is {text!r}; it must be a number of seconds") from None
-    if not 1 <= value <= 300:
-        raise ConfigurationError(f"{name} is {text!r}; it must be between 1 and 300 seconds")
-    return value
+    must, number = "between 1 and 300 seconds", "a number of seconds"
+    return _number(environment, name, default, least=1, most=300, must=must, number=number)
 
 
 @noted
 def rate(environment: Environment, name: str, default: float, what: str) -> float:
     """Return how many of what a second; 0: no limit."""
+    must = f"a number of {what} a second, or 0 for no limit"
+    return _number(environment, name, default, least=0, most=1e9, must=must, number=must)
+
+
+def _number(
+    environment: Environment, name: str, default: float, *, least: float, most: float, must: str, number: str
+) -> float:
+    """Return a number within bounds; raise ConfigurationError with what it must be, or that it must be a number."""
     text = environment.get(name)
     if not text:
         return default
     try:
         value = float(text)
     except ValueError:
-        value = -1.0
-    if not 0 <= value <= 1e9:
-        raise ConfigurationError(f"{name} is {text!r}; it must be a number of {what} a second, or 0 for no limit")
+        raise ConfigurationError(f"{name} is {text!r}; it must be {number}") from None
+    if not least <= value <= most:
+        raise ConfigurationError(f"{name} is {text!r}; it must be {must}")
     return value

@@ -16,8 +16,8 @@ def command(users: tuple[str, ...]) -> int:
     """Print the settings in effect with secrets masked, and check every connection and every right.
 
     Rights on Kafka and Postgres are those of the users named (a processor, or clients, gateway, log-shipper, operator,
-    probe, scaler); of all processors where none is. Exit 2: a setting, a
-    right, a topic or the database must be changed; 1: a server does not answer.
+    probe, scaler); of all processors where none is. Exit 2: a setting, a right, a topic or the database must be
+    changed; 1: a server does not answer.
     """
     from streams.cli import acls, checks, effective  # noqa: PLC0415
     from streams.processors import rights, store_roles  # noqa: PLC0415

@@ -86,10 +86,8 @@ class Checks:
                 raise
             return Finding(name="rights on kafka", state=SKIPPED, said=f"nobody logs in, and {error}")
         if missing:
-            said = "; ".join(dict.fromkeys(map(permitted.said, missing)))
-            return Finding(
-                name="rights on kafka", state=WRONG, said=f"{self._settings.kafka.user} lacks {said}: `rankstream acls`"
-            )
+            said = f"{self._settings.kafka.user} lacks {permitted.said(missing)}: `rankstream acls`"
+            return Finding(name="rights on kafka", state=WRONG, said=said)
         return None
 
     async def _postgres(self) -> Finding | None:

@@ -32,18 +32,12 @@ def client(found: settings.Settings) -> Client:
 
 def document(name: str, tenant: str) -> DocKey:
     """Read SOURCE/DOC: the source is what stands before the first slash; raise Invalid."""
-    from schemas import codec  # noqa: PLC0415
-    from schemas.documents import DocumentChange  # noqa: PLC0415
-    from streams.gateways.wording import invalid  # noqa: PLC0415
+    from streams.gateways.wording import document_key  # noqa: PLC0415
 
     source, slash, doc_id = name.partition("/")
     if not slash:
         raise Invalid(f"{name!r} must be SOURCE/DOC, such as help/billing/refunds.md", field="document")
-    fields = {"tenant": tenant, "source": source, "doc_id": doc_id, "version": 0}
-    try:
-        return codec.from_builtins({"name": "DocumentChange", **fields}, DocumentChange).key
-    except codec.InvalidMessage as error:
-        raise invalid(error, fields) from error
+    return document_key(tenant, source, doc_id)
 
 
 def check_names(tenant: str | None, agents: Sequence[str] = ()) -> None:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import get_args
 
 from schemas.dead_letters import ErrorClass
+from streams.cli import durations
 from streams.domain.letter_choice import Address, Choice
 from streams.domain.letters import UNKNOWN
 from streams.errors import ConfigurationError
@@ -16,8 +17,6 @@ from streams.processors.replay import REPLAY
 from topics.catalogue import CONSUMED
 
 _ADDRESS = re.compile(r"(?P<topic>[^/\s]+)(?:/(?P<partition>\d{1,9})(?:/(?P<offset>\d{1,18}))?)?", re.ASCII)
-_AGO = re.compile(r"(\d{1,6})(s|m|h|d)", re.ASCII)
-_UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}  # seconds
 _QUESTIONS = frozenset(processor.source.name for processor in (*processors.QUERY, *processors.LOG))
 _LOGS = frozenset(topic.name for topic in CONSUMED if topic.cleanup == "compact")
 _OF_A_GENERATION = re.compile(rf"{REPLAY.name}-g\d{{1,9}}", re.ASCII)
@@ -61,8 +60,8 @@ def address_of(text: str) -> Address:
 
 def since_of(text: str, now: float) -> int:
     """Return milliseconds since the epoch of `2h` before now, or of an ISO 8601 date; raise ConfigurationError."""
-    if ago := _AGO.fullmatch(text):
-        return int((now - int(ago[1]) * _UNITS[ago[2]]) * 1000)
+    if (ago := durations.seconds(text)) is not None:
+        return int((now - ago) * 1000)
     try:
         at = datetime.fromisoformat(text)
     except ValueError:

@@ -17,6 +17,7 @@ from topics.connection import ClientCredentials, KafkaConnection, Password, Toke
 MASK = "•••"
 LIKE_OURS = ("RANKSTREAM_", "KAFKA_SASL_", "KAFKA_TLS_", "KAFKA_OAUTH_", "KAFKA_SECURITY_", "KAFKA_BOOTSTRAP")
 NOT_OURS = ("RANKSTREAM_FAUST", "RANKSTREAM_IMAGE", "RANKSTREAM_GPU_IMAGE")  # of Faust, and of docker-compose.yml
+_KNOWN = [value for key, value in vars(settings).items() if key.isupper() and isinstance(value, str)]
 # Fields whose names are not those of their settings.
 NAMES = {
     "data_dir": settings.DATA_DIR,
@@ -32,9 +33,9 @@ def lines(found: Settings) -> Iterator[tuple[str, str]]:
     """Yield the name and the value of each setting; what is not set is `-`."""
     for field in dataclasses.fields(found):
         value = getattr(found, field.name)
-        if isinstance(value, KafkaConnection) or field.name == "kafka":
+        if field.name == "kafka":
             yield from _kafka(value)
-        elif isinstance(value, Llm) or field.name == "llm":
+        elif field.name == "llm":
             yield from _llm(value)
         elif field.name == "jwt":
             names = (settings.JWT_KEYS, settings.JWT_ISSUER, settings.JWT_AUDIENCE, settings.JWT_CLAIMS)
@@ -70,18 +71,16 @@ def without_secrets(url: str) -> str:
 
 def unknown(given: Collection[str]) -> Iterator[tuple[str, str | None]]:
     """Yield the variables that look like settings and are none, each with the setting that it may be meant to be."""
-    known = [value for key, value in vars(settings).items() if key.isupper() and isinstance(value, str)]
-    for name in sorted(set(given) - set(known)):
+    for name in sorted(set(given) - set(_KNOWN)):
         if name.startswith(LIKE_OURS) and not name.startswith(NOT_OURS):
-            yield name, next(iter(difflib.get_close_matches(name, known, n=1)), None)
+            yield name, next(iter(difflib.get_close_matches(name, _KNOWN, n=1)), None)
 
 
 def _name(field: str) -> str:
     if field in NAMES:
         return NAMES[field]
-    known = {value for key, value in vars(settings).items() if key.isupper() and isinstance(value, str)}
     wanted = f"RANKSTREAM_{field.upper()}"
-    return wanted if wanted in known else field
+    return wanted if wanted in _KNOWN else field
 
 
 def _kafka(kafka: KafkaConnection | None) -> Iterator[tuple[str, str]]:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from pathlib import Path
 
 import click
 
 from streams import settings
-from streams.cli import console
-
-_UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+from streams.cli import console, durations
 
 
 @click.group("query-log", short_help="Draw a random sample of questions, for labelling.")
@@ -21,10 +18,10 @@ def command() -> None:
 
 
 def _since(_: click.Context, __: click.Parameter, text: str) -> float:
-    found = re.fullmatch(r"(\d{1,6})([smhd])", text)
+    found = durations.seconds(text)
     if found is None:
         raise click.BadParameter(f"{text!r} must be a number and s, m, h or d, such as 7d")
-    return float(found[1]) * _UNITS[found[2]]
+    return found
 
 
 @command.command("sample")

@@ -117,7 +117,7 @@ async def _check_rights(found: settings.Settings, names: tuple[str, ...]) -> Non
         return
     if missing:
         raise ConfigurationError(
-            f"Kafka gives {kafka.user} no right to {'; '.join(dict.fromkeys(map(permitted.said, missing)))}: "
+            f"Kafka gives {kafka.user} no right to {permitted.said(missing)}: "
             f"`rankstream acls {' '.join(f'--processor {name}' for name in names)}` prints what is needed".replace(
                 " --processor all", ""
             )

@@ -218,17 +218,16 @@ class Up:
         """Wait until a processor or a server cannot go on; raise RankstreamError that says which."""
         assert self._fleet is not None
         assert self._stack is not None
-        failed = asyncio.create_task(self._fleet.failed())
-        closed = asyncio.create_task(self._gateway.failed()) if self._gateway is not None else None
-        watched = [failed] if closed is None else [failed, closed]
+        watched = {asyncio.create_task(self._fleet.failed()): "a processor"}
+        if self._gateway is not None:
+            watched[asyncio.create_task(self._gateway.failed())] = "the HTTP gateway"
         try:
-            while not failed.done():
-                await asyncio.wait(watched, timeout=1, return_when=asyncio.FIRST_COMPLETED)
+            while True:
+                done, _ = await asyncio.wait(watched, timeout=1, return_when=asyncio.FIRST_COMPLETED)
                 if dead := self._stack.dead():
                     raise RankstreamError("; ".join(dead))
-                if closed is not None and closed.done():
-                    raise RankstreamError(f"the HTTP gateway cannot go on: {closed.result()}")
-            raise RankstreamError(f"a processor cannot go on: {failed.result()}")
+                for task in done:
+                    raise RankstreamError(f"{watched[task]} cannot go on: {task.result()}")
         finally:
             for task in watched:
                 task.cancel()

@@ -13,7 +13,7 @@ import msgspec
 
 from schemas import codec
 from schemas.base import NAME_PATTERN
-from schemas.documents import DocKey, DocumentChange
+from schemas.documents import DocKey
 from schemas.queries import MAX_QUESTION
 from schemas.replies import QueryReply
 from streams.domain import agent_text, document_text
@@ -220,11 +220,10 @@ def _of_path(path: str, tenant: str) -> DocKey:
     source, slash, doc_id = path.partition("/")
     if not slash or not doc_id or not re.search(NAME_PATTERN, source):
         raise Invalid("must be SOURCE/DOC, as a result shows it, such as help/billing/refunds.md", field="path")
-    fields = {"tenant": tenant, "source": source, "doc_id": doc_id, "version": 0}
     try:
-        return codec.from_builtins({"name": "DocumentChange", **fields}, DocumentChange).key
-    except codec.InvalidMessage as error:
-        raise Invalid(wording.invalid(error, fields).message, field="path") from error
+        return wording.document_key(tenant, source, doc_id)
+    except Invalid as error:
+        raise Invalid(error.message, field="path") from error
 
 
 def _error(reply: QueryReply) -> RankstreamError:

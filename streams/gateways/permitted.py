@@ -47,7 +47,11 @@ async def lacking(kafka: Kafka, wanted: Sequence[Right]) -> tuple[Right, ...]:
         await admin.close()
 
 
-def said(right: Right) -> str:
-    """Return a lacking right in words."""
+def said(lacking: Sequence[Right]) -> str:
+    """Return lacking rights in words, each once."""
+    return "; ".join(dict.fromkeys(map(_said, lacking)))
+
+
+def _said(right: Right) -> str:
     name = f"all {right.kind}s" if right.name == EVERY else f"{right.kind} {right.name}{'*' if right.begins else ''}"
     return f"{' and '.join(right.operations)} on {name}"

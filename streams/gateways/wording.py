@@ -6,7 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from schemas import codec
 from schemas.codec import InvalidMessage
+from schemas.documents import DocKey, DocumentChange
 from streams.errors import Invalid
 
 _NAMES = "may have only a-z, 0-9, '.', '_' and '-', and at least one of them"
@@ -30,6 +32,15 @@ _BOUND = re.compile(r"^Expected `(?P<type>\w+)` (?P<length>of length )?(?P<sign>
 def invalid(error: InvalidMessage, fields: Mapping[str, Any]) -> Invalid:
     """Turn a codec's complaint about `fields` into one that names the field and the way out."""
     return Invalid(_message(error, fields), field=error.field)
+
+
+def document_key(tenant: str, source: str, doc_id: str) -> DocKey:
+    """Return the key of a document as somebody named it; raise Invalid that names the field."""
+    fields = {"tenant": tenant, "source": source, "doc_id": doc_id, "version": 0}
+    try:
+        return codec.from_builtins({"name": "DocumentChange", **fields}, DocumentChange).key
+    except InvalidMessage as error:
+        raise invalid(error, fields) from error
 
 
 def _message(error: InvalidMessage, fields: Mapping[str, Any]) -> str:

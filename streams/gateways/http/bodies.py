@@ -25,6 +25,11 @@ def declared(request: Request, limit: int) -> None:
         raise Refused(413, TOO_LARGE.format(limit))
 
 
+def media_type(request: Request, usual: str) -> str:
+    """Return what a body is, without parameters; the usual where the request does not say."""
+    return request.headers.get("content-type", usual).partition(";")[0].strip().lower()
+
+
 async def whole(request: Request, limit: int) -> bytes:
     """Return a body of at most `limit` bytes, which the request holds until it ends.
 

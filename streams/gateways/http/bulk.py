@@ -43,7 +43,7 @@ class Bulk:
         lane = request.query_params.get("lane", "live")
         if lane not in ("live", "bulk"):
             raise Invalid("must be `live` or `bulk`", field="lane")
-        media = request.headers.get("content-type", MEDIA_TYPE).partition(";")[0].strip().lower()
+        media = bodies.media_type(request, MEDIA_TYPE)
         if media not in (MEDIA_TYPE, "application/jsonl", "application/ndjson", "application/x-jsonlines"):
             raise Refused(
                 415, f"{media[:80]!r} is not read; send {MEDIA_TYPE}", fix=f"send {MEDIA_TYPE}: JSON, one a line"

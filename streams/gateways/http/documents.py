@@ -9,7 +9,6 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from schemas import codec
 from schemas.base import Value
 from schemas.documents import DocKey, DocumentChange
 from streams.domain.api_keys import Principal
@@ -144,16 +143,14 @@ async def settled(
 def named(request: Request, tenant: str) -> DocKey:
     """Return the document that a path names, exactly; raise Invalid. The path is as it was sent, not decoded."""
     source, _, doc_id = request.path_params["name"].partition("/")
-    fields: dict[str, object] = {"name": "DocumentChange", "tenant": tenant, "version": 0}
-    for field, text in {"source": source, "doc_id": doc_id}.items():
-        try:
-            fields[field] = unquote_to_bytes(text).decode()
-        except UnicodeDecodeError:
-            raise Invalid("is not UTF-8, percent-encoded", field=field) from None
+    return wording.document_key(tenant, _decoded("source", source), _decoded("doc_id", doc_id))
+
+
+def _decoded(field: str, text: str) -> str:
     try:
-        return codec.from_builtins(fields, DocumentChange).key
-    except codec.InvalidMessage as error:
-        raise wording.invalid(error, fields) from error
+        return unquote_to_bytes(text).decode()
+    except UnicodeDecodeError:
+        raise Invalid("is not UTF-8, percent-encoded", field=field) from None
 
 
 def waiting(request: Request) -> float | None:
@@ -177,7 +174,7 @@ def json(body: Value, status: int = 200, headers: dict[str, str] | None = None) 
 
 
 def _body(request: Request, data: bytes) -> DocumentBody:
-    media = request.headers.get("content-type", JSON).partition(";")[0].strip().lower()
+    media = bodies.media_type(request, JSON)
     title = request.query_params.get("title")
     if media == JSON or media.endswith("+json"):
         if title is not None:

@@ -48,9 +48,8 @@ class Gateway:
             bootstrap = need(found.kafka, names.KAFKA)
             client = Client(bootstrap=bootstrap, max_in_flight=IN_FLIGHT, fast_fetch=found.fast_fetch)
             self._client = await self._opened.enter_async_context(client)
-            await (
-                client.open_publishing()
-            )  # later, while the broker is away, one request after another would wait for it
+            # Later, while the broker is away, one request after another would wait for it.
+            await client.open_publishing()
             doors = await self._opened.enter_async_context(keys.opened(found))
             pool = await postgres.open_pool(need(found.postgres, names.POSTGRES))
             self._opened.push_async_callback(pool.close)
