@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,16 +11,14 @@ from typing import Any
 import aiohttp
 from aiokafka import AIOKafkaProducer
 
-from bench import corpus, processes, system
+from bench import beside, corpus, processes, system
 from bench.figures import Figure, Promise, median, percentile
 from schemas import codec
 from schemas.queries import QueryRequest
 from schemas.replies import LegScore, Milliseconds, Passage, QueryReply
 from streams import settings as names
 from streams import wire
-from streams.embedded.processes import free_port
 from streams.errors import ConfigurationError, RankstreamError
-from streams.gateways import keys
 from streams.gateways.client import Client
 from streams.gateways.tail import Tail
 from streams.settings import Settings
@@ -145,45 +141,11 @@ def _memory(pid: int) -> int:
 @asynccontextmanager
 async def _gateway(found: Settings) -> AsyncIterator[tuple[aiohttp.ClientSession, int]]:
     """Run a gateway in a process of its own; yield a session with a key, and its process."""
-    async with keys.store(found) as kept:
-        key = await keys.create(kept, tenant=corpus.TENANT)
-    address = f"127.0.0.1:{free_port()}"
-    given = {
-        names.KAFKA: str(found.kafka),
-        names.POSTGRES: found.postgres,
-        names.DATA_DIR: str(found.data_dir / "gateway"),
-    }
-    child = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "streams.cli.main", "run", "gateway"),
-        env={
-            **os.environ,
-            **{name: value or "" for name, value in given.items()},
-            names.HTTP: address,
-            names.HTTP_RATE: "0",
-        },
-    )
-    try:
+    async with beside.gateway(found, **{names.HTTP_RATE: "0"}) as at:
         limits = aiohttp.TCPConnector(limit=0)
-        headers = {"Authorization": f"Bearer {key}"}
-        async with aiohttp.ClientSession(f"http://{address}", headers=headers, connector=limits) as session:
-            await _up(session)
-            yield session, child.pid
-    finally:
-        if child.returncode is None:
-            child.terminate()
-        await child.wait()
-
-
-async def _up(session: aiohttp.ClientSession) -> None:
-    for _ in range(300):
-        try:
-            async with session.get("/readyz") as response:
-                if response.status == 200:
-                    return
-        except aiohttp.ClientError:
-            pass
-        await asyncio.sleep(0.1)
-    raise RankstreamError("the gateway did not start")
+        headers = {"Authorization": f"Bearer {at.key}"}
+        async with aiohttp.ClientSession(f"http://{at.address}", headers=headers, connector=limits) as session:
+            yield session, at.pid
 
 
 @asynccontextmanager

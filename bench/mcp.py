@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
-import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -15,16 +13,14 @@ import httpx2
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from bench import corpus, system
+from bench import beside, corpus, system
 from bench.figures import Figure, Promise, median, spread
 from streams.errors import RankstreamError
-from streams.gateways import keys
 from streams.settings import Settings
 
 CHUNKS = 200
 WARM_UP = 10
 QUESTIONS = 100
-STARTING = 20.0  # seconds
 
 Ask = Callable[[str], Awaitable[float]]  # asks, and returns the milliseconds that the answer took by its own account
 
@@ -35,14 +31,13 @@ async def measure() -> list[Figure]:
     async with AsyncExitStack() as opened:
         running = await opened.enter_async_context(system.running())
         await running.fill(CHUNKS)
-        environment = _environment(running.settings)
         stdio = StdioServerParameters(
             command=sys.executable,
             args=["-m", "streams.cli.main", "mcp", "--tenant", corpus.TENANT],
-            env=environment,
+            env=_environment(running.settings),
         )
         on_stdio = await opened.enter_async_context(Client(stdio))
-        over_http = await opened.enter_async_context(_over_http(running.settings, environment))
+        over_http = await opened.enter_async_context(_over_http(running.settings))
 
         async def kafka(text: str) -> float:
             reply = await running.client.ask(text, tenant=corpus.TENANT)
@@ -94,44 +89,14 @@ def _search(client: Client) -> Ask:
 
 
 @asynccontextmanager
-async def _over_http(found: Settings, environment: dict[str, str]) -> AsyncIterator[Client]:
+async def _over_http(found: Settings) -> AsyncIterator[Client]:
     """Run a gateway and open a session with a key."""
-    async with keys.store(found) as store:
-        key = await keys.create(store, tenant=corpus.TENANT)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    server = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "streams.cli.main",
-        "run",
-        "gateway",
-        env=environment | {"RANKSTREAM_HTTP": f"127.0.0.1:{port}"},
-        stderr=asyncio.subprocess.DEVNULL,
-    )
-    try:
-        await _listening(port)
-        async with (
-            httpx2.AsyncClient(headers={"authorization": f"Bearer {key}"}, timeout=20) as http,
-            Client(streamable_http_client(f"http://127.0.0.1:{port}/mcp", http_client=http)) as client,
-        ):
-            yield client
-    finally:
-        server.terminate()
-        await server.wait()
-
-
-async def _listening(port: int) -> None:
-    until = time.monotonic() + STARTING
-    while time.monotonic() < until:
-        try:
-            _, writer = await asyncio.open_connection("127.0.0.1", port)
-        except OSError:
-            await asyncio.sleep(0.1)
-            continue
-        writer.close()
-        return
-    raise RankstreamError(f"the gateway did not listen within {STARTING:.0f} s")
+    async with (
+        beside.gateway(found) as at,
+        httpx2.AsyncClient(headers={"authorization": f"Bearer {at.key}"}, timeout=20) as http,
+        Client(streamable_http_client(f"http://{at.address}/mcp", http_client=http)) as client,
+    ):
+        yield client
 
 
 def _environment(found: Settings) -> dict[str, str]:

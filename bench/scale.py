@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import os
-import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from pathlib import Path
 
 from aiohttp import web
 
-from bench import corpus, system
+from bench import beside, corpus, system
 from bench.figures import Figure, Promise, median
 from schemas.documents import DocumentChange
-from streams import settings as names
 from streams.embedded.processes import HOST, free_port
 from streams.errors import RankstreamError
 from streams.fleet import Fleet
 from streams.gateways.client import Client
 from streams.processors import catalogue
-from streams.settings import Settings
 
 NAME, DIMENSION = "fixed-cost", 8
 SECONDS = 0.4  # a text: so slow that everything else on the way keeps up on two cores
@@ -55,7 +50,7 @@ async def measure() -> list[Figure]:
                     count = 1 + turn % 2
                     async with AsyncExitStack() as stack:
                         for number in range(count):
-                            await stack.enter_async_context(_process(settings, number))
+                            await stack.enter_async_context(beside.running(settings, "embed", folder=f"embed-{number}"))
                         await _publish(client, f"warm-{turn}", 8 * count)  # the group has settled
                         took[count].append(await _publish(client, f"round-{turn}", PAGES))
         finally:
@@ -83,42 +78,6 @@ async def _publish(client: Client, source: str, pages: int) -> float:
         if status.status != "searchable":
             raise RankstreamError(f"{status.doc_id}: {status.reason}")
     return time.perf_counter() - began
-
-
-@asynccontextmanager
-async def _process(settings: Settings, number: int) -> AsyncIterator[None]:
-    """Run `rankstream run embed` beside this process."""
-    given = {
-        names.KAFKA: str(settings.kafka),
-        names.QDRANT: settings.qdrant,
-        names.POSTGRES: settings.postgres,
-        names.REDIS: settings.redis,
-        names.MODELS: str(settings.models),
-        names.EMBEDDER: NAME,
-        names.DATA_DIR: str(settings.data_dir / f"embed-{number}"),
-        names.SESSION: f"{settings.session_timeout:g}",
-    }
-    child = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "streams.cli.main", "run", "embed"),
-        cwd=Path(__file__).parents[1],
-        env={**os.environ, **{name: value for name, value in given.items() if value}},
-        stderr=asyncio.subprocess.PIPE,
-    )
-    assert child.stderr is not None
-    reading: asyncio.Task[bytes] | None = None
-    try:
-        async with asyncio.timeout(90):
-            while b"running:" not in (line := await child.stderr.readline()):
-                if not line:
-                    raise RankstreamError("`rankstream run embed` ended before it ran")
-        reading = asyncio.create_task(child.stderr.read())  # a full pipe would stop it
-        yield
-    finally:
-        if child.returncode is None:
-            child.terminate()
-        await asyncio.wait_for(child.wait(), 15)
-        if reading is not None:
-            await reading
 
 
 @asynccontextmanager

@@ -11,7 +11,7 @@ import yaml
 
 from streams.embedded import kafka
 from streams.embedded.ports import Ports
-from tests.conftest import unavailable
+from tests import brokers
 from topics import admin
 from topics.catalogue import ALL
 
@@ -47,11 +47,7 @@ def settings(variables: dict[str, str]) -> dict[str, str]:
 async def test_the_broker_starts_with_its_variables_and_is_reached_by_each_listener(
     variables: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    try:
-        jars = await kafka.prepare(lambda _: None)
-    except kafka.KafkaUnavailable as error:
-        unavailable(str(error))
-        raise
+    jars = await brokers.jars()
     ports = Ports(tmp_path)
     here = {number: ports.take(number) for number in ("9092", "9093", "9094")}
 

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import uuid
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -105,38 +105,39 @@ async def test_health_follows_a_worker_from_its_start_to_its_stop(
         await subject.health.stop()
 
 
-async def test_a_consumer_that_fell_silent_stops_its_worker(
+@pytest.fixture
+async def impatient(
     kafka: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+) -> AsyncIterator[tuple[Subject, Worker]]:
+    """A subject and its worker, not started yet, which gives up after a second without progress."""
     monkeypatch.setattr(watchdog, "INTERVAL", 0.2)
     monkeypatch.setattr("streams.domain.vitals.NO_PROGRESS", 1.0)
     subject = Subject(kafka, tmp_path)
     await create(kafka, subject.source, f"{subject.source}.dlq")
     worker = subject.start()
+    yield subject, worker
+    await worker.stop()
+
+
+async def test_a_consumer_that_fell_silent_stops_its_worker(impatient: tuple[Subject, Worker]) -> None:
+    subject, worker = impatient
     await worker.start()
-    try:
-        await asyncio.wait_for(worker.assigned.wait(), 40)
-        await subject.send()
-        await until(lambda: subject.done == 1)
-        await asyncio.sleep(2)
-        assert not worker.failed.done()  # all is read: silence is no fault
-        worker._app.consumer._thread._fetch_records = _silent  # as after a broker's restart
-        await asyncio.sleep(2)  # a fetch that is under way takes a second at most
-        await subject.send()
-        error = await asyncio.wait_for(worker.failed, 20)
-        assert "none came for" in str(error)
-    finally:
-        await worker.stop()
+    await asyncio.wait_for(worker.assigned.wait(), 40)
+    await subject.send()
+    await until(lambda: subject.done == 1)
+    await asyncio.sleep(2)
+    assert not worker.failed.done()  # all is read: silence is no fault
+    worker._app.consumer._thread._fetch_records = _silent  # as after a broker's restart
+    await asyncio.sleep(2)  # a fetch that is under way takes a second at most
+    await subject.send()
+    error = await asyncio.wait_for(worker.failed, 20)
+    assert "none came for" in str(error)
 
 
 async def test_records_that_were_handed_over_and_never_reach_their_handler_stop_the_worker(
-    kafka: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    impatient: tuple[Subject, Worker],
 ) -> None:
-    monkeypatch.setattr(watchdog, "INTERVAL", 0.2)
-    monkeypatch.setattr("streams.domain.vitals.NO_PROGRESS", 1.0)
-    subject = Subject(kafka, tmp_path)
-    await create(kafka, subject.source, f"{subject.source}.dlq")
-    worker = subject.start()
+    subject, worker = impatient
     held = asyncio.Event()
     worker._dispatcher.submit = lambda *_: held.wait()  # as a stream that stopped between the two
     await worker.start()
@@ -147,7 +148,6 @@ async def test_records_that_were_handed_over_and_never_reach_their_handler_stop_
         assert "none is in work" in str(error)
     finally:
         held.set()
-        await worker.stop()
 
 
 async def _silent(*_: Any, timeout: float = 1.0, **__: Any) -> tuple[int, dict[Any, Any]]:

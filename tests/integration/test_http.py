@@ -21,16 +21,13 @@ from streams.adapters.memory_documents import MemoryDocuments
 from streams.adapters.memory_keys import MemoryKeys
 from streams.adapters.memory_state import State
 from streams.domain.generation import Generation
-from streams.embedded import kafka as kafka_server
-from streams.embedded.ports import Ports
 from streams.gateways import keys
 from streams.gateways.client import Client
 from streams.gateways.http import app, bodies, bulk, connection
 from streams.gateways.http.listener import Listener, listen
 from streams.settings import Settings
-from tests.conftest import unavailable
+from tests import brokers
 from tests.integration.answering import Server, no_receipt, reply_to, silence
-from topics import admin
 from topics.connection import KafkaConnection
 
 MIB = 1024 * 1024
@@ -350,33 +347,18 @@ async def test_a_client_that_leaves_in_the_middle_of_a_bulk_request_frees_everyt
 
 
 async def test_without_a_broker_the_gateway_says_so_and_when_to_come_again(tmp_path: Path) -> None:
-    try:
-        jars = await kafka_server.prepare(lambda _: None)
-    except kafka_server.KafkaUnavailable as error:
-        unavailable(str(error))
-        raise
-    ports = Ports(tmp_path)
-    port, controller = ports.take("kafka"), ports.take("controller")
-    server = await kafka_server.start(
-        tmp_path / "kafka", jars=jars, port=port, controller_port=controller, log=tmp_path / "log"
-    )
-    try:
-        await admin.apply(server.url)
-        async with fronting(server.url, "acme") as front, front.http as http:
-            assert (await http.put("/v1/documents/a/b", json={"content": "x"})).status_code == 202
-            await server.child.stop(10)
-            began = time.monotonic()
-            asked, put, many = await asyncio.gather(
-                http.post("/v1/query", json={"text": "x", "timeout": 1}),
-                http.put("/v1/documents/a/b", json={"content": "x"}),
-                http.post("/v1/documents", content=b'{"doc_id": "a"}\n'),
-            )
-            assert time.monotonic() - began < 20
-            for reply in (asked, put):
-                assert (reply.status_code, reply.headers["content-type"]) == (503, "application/problem+json")
-                assert int(reply.headers["retry-after"]) >= 1
-            assert many.json()["problem"]["status"] == 503
-            await until(lambda: not front.client.listening, 10)
-    finally:
+    async with brokers.running(tmp_path) as server, fronting(server.url, "acme") as front, front.http as http:
+        assert (await http.put("/v1/documents/a/b", json={"content": "x"})).status_code == 202
         await server.child.stop(10)
-        ports.release()
+        began = time.monotonic()
+        asked, put, many = await asyncio.gather(
+            http.post("/v1/query", json={"text": "x", "timeout": 1}),
+            http.put("/v1/documents/a/b", json={"content": "x"}),
+            http.post("/v1/documents", content=b'{"doc_id": "a"}\n'),
+        )
+        assert time.monotonic() - began < 20
+        for reply in (asked, put):
+            assert (reply.status_code, reply.headers["content-type"]) == (503, "application/problem+json")
+            assert int(reply.headers["retry-after"]) >= 1
+        assert many.json()["problem"]["status"] == 503
+        await until(lambda: not front.client.listening, 10)
