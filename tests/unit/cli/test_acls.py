@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shlex
 
+import click
 import pytest
 import yaml
 from click.testing import CliRunner
 
 from deploy import strimzi
-from streams.cli import acls
+from streams.cli import acls, check
 from streams.errors import ConfigurationError
 from streams.processors import catalogue, rights, store_roles
 
@@ -69,3 +70,9 @@ def test_strimzi_s_form_is_what_the_generated_users_have() -> None:
     ]
     printed = yaml.safe_load(said("--processor", "operator", "--format", "strimzi"))
     assert printed == {"authorization": user["spec"]["authorization"]}
+
+
+@pytest.mark.parametrize("command", [acls.command, check.command], ids=["acls", "check"])
+def test_the_help_names_every_user_that_is_no_processor(command: click.Command) -> None:
+    told = "".join(CliRunner().invoke(command, ["--help"]).output.split())  # lines end within names, too
+    assert [name for name in rights.OTHERS if name not in told] == []
