@@ -34,7 +34,7 @@ IN_FLIGHT = 256  # questions that may wait at once
 TIMEOUT = 5.0  # seconds until the deadline
 RETRIES = 2
 FIRST_PAUSE = 0.05  # seconds before a question is tried again; doubled each time
-GRACE = 0.2  # seconds after the deadline in which a reply that was sent at the deadline still counts
+GRACE = 0.15  # seconds after the deadline in which a reply that was sent at the deadline still counts
 
 
 class Client:

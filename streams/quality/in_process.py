@@ -38,7 +38,7 @@ from streams.wire import Outgoing, RawOutgoing, Record
 from topics import catalogue
 
 AT_ONCE = 32  # changes on their way, when many are delivered
-GRACE = 0.2  # seconds after the deadline in which a reply still counts, as in the client
+GRACE = 0.15  # seconds after the deadline in which a reply still counts, as in the client
 DRAIN = 5.0  # seconds in which late work may finish when this is closed
 
 OnMessage = Callable[[Outgoing], None]

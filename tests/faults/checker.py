@@ -12,13 +12,15 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tests.faults.evidence import Asked, Evidence, Fault, Outcome, Sent
+from tests.faults.evidence import LEGS, Asked, Evidence, Fault, Outcome, Sent
 from tests.faults.figures import figures, overruns
 
 OVERRUN = 0.25  # seconds after the deadline
 MEMORY = 50_000_000  # bytes that a process may grow by
 DESCRIPTORS = 64  # that it may open more: pools of connections fill up
 TASKS = 64
+LATE = frozenset({"timeout", "overloaded"})  # a leg that had no time
+FLAGGED = LATE | {"error"}
 SLOW = frozenset({"no reply", "timeout", "overloaded", "fence unavailable"})  # errors of whoever had no time
 RECEIPT = 1.0  # seconds from a flip until its receipt is read
 REACTION = 0.3  # seconds until a fault is felt by what is under way
@@ -144,9 +146,10 @@ def one_answer(of: Evidence) -> list[str]:
     wrong += [f"{id}: an outcome without a question" for id in times if id not in asked]
     for outcome in of.outcomes:
         question = asked.get(outcome.id)
-        if question is None or any(_touches(fault, question, outcome) and fault.answers for fault in of.faults):
+        if question is None or any(_touches(fault, question, outcome) and fault.answers for fault in of.broken):
             continue
-        if outcome.error is not None and not (outcome.crowded and outcome.error in SLOW):
+        slow = outcome.error in SLOW and (outcome.crowded or _searched(outcome) <= _explained(of, question, outcome))
+        if outcome.error is not None and not slow:
             wrong.append(f"{outcome.id}: error {outcome.error!r} without a fault that explains it")
         elif (
             outcome.error is None
@@ -159,7 +162,7 @@ def one_answer(of: Evidence) -> list[str]:
 
 def _must_be_found(question: Asked, outcome: Outcome, of: Evidence) -> bool:
     """Tell whether a document was live all the time while it was searched for, with all legs working."""
-    if _overtaken(outcome) or any(_touches(fault, question, outcome) for fault in of.faults):
+    if _overtaken(outcome) or any(_touches(fault, question, outcome) for fault in of.broken):
         return False
     # A search that a flip overtook is made again where there is time; the second flip may come too late for that.
     until = outcome.at + RECEIPT
@@ -189,7 +192,7 @@ def degraded_if_faulted(of: Evidence) -> list[str]:
         question = asked.get(outcome.id)
         if question is None or outcome.error is not None:
             continue
-        flagged = {leg for leg, status in outcome.legs.items() if status in ("timeout", "error")}
+        flagged = {leg for leg, status in outcome.legs.items() if status in FLAGGED}
         if outcome.degraded != bool(flagged or _overtaken(outcome)):
             wrong.append(f"{outcome.id}: degraded is {outcome.degraded}, but {sorted(flagged)} did not answer")
         if _overtaken(outcome) and not any(
@@ -198,23 +201,32 @@ def degraded_if_faulted(of: Evidence) -> list[str]:
             wrong.append(f"{outcome.id}: says that documents changed, and none did")
         if unexplained := _unexplained(of, question, outcome):
             if outcome.crowded:
-                unexplained = {leg for leg in unexplained if outcome.legs[leg] != "timeout"}
+                unexplained = {leg for leg in unexplained if outcome.legs[leg] not in LATE}
             if unexplained:
-                wrong.append(f"{outcome.id}: {sorted(unexplained)} flagged without a fault there")
+                said = ", ".join(f"{leg} {outcome.legs[leg]}" for leg in sorted(unexplained))
+                wrong.append(f"{outcome.id}: {said} without a fault there")
         for fault in of.faults:
             if not _touches(fault, question, outcome):
                 continue
             inside = fault.begin + REACTION <= question.at and outcome.at <= fault.end
-            searched = {leg for leg, status in outcome.legs.items() if status != "skipped"}
-            if inside and not outcome.cached and (missed := (fault.certain & searched) - flagged):
+            if inside and not outcome.cached and (missed := (fault.certain & _searched(outcome)) - flagged):
                 wrong.append(f"{outcome.id}: {sorted(missed)} not flagged during {fault.what}")
     return wrong
 
 
 def _unexplained(of: Evidence, question: Asked, outcome: Outcome) -> set[str]:
     """Return the legs that are flagged though no fault touches them."""
-    explained = {leg for fault in of.faults if _touches(fault, question, outcome) for leg in fault.legs}
-    return {leg for leg, status in outcome.legs.items() if status in ("timeout", "error")} - explained
+    return {leg for leg, status in outcome.legs.items() if status in FLAGGED} - _explained(of, question, outcome)
+
+
+def _explained(of: Evidence, question: Asked, outcome: Outcome) -> set[str]:
+    """Return the legs that a fault may have kept from answering."""
+    return {leg for fault in of.broken if _touches(fault, question, outcome) for leg in fault.legs}
+
+
+def _searched(outcome: Outcome) -> set[str]:
+    """Return the legs that were to answer; all, where nothing is said of them."""
+    return {leg for leg, status in outcome.legs.items() if status != "skipped"} or set(LEGS)
 
 
 def outcome_in_time(of: Evidence) -> list[str]:
@@ -296,16 +308,16 @@ def in_promised_time(of: Evidence) -> list[str]:
     asked = {each.id: each for each in of.asked}
     crowded = [outcome for outcome in of.outcomes if outcome.crowded and outcome.id in asked]
     slow = sum(
-        "timeout" in {outcome.legs[leg] for leg in _unexplained(of, asked[outcome.id], outcome)} for outcome in crowded
+        any(outcome.legs[leg] in LATE for leg in _unexplained(of, asked[outcome.id], outcome)) for outcome in crowded
     )
     silent = sum(
         outcome.error in SLOW
-        and not any(fault.answers and _touches(fault, asked[outcome.id], outcome) for fault in of.faults)
+        and not any(fault.answers and _touches(fault, asked[outcome.id], outcome) for fault in of.broken)
         for outcome in crowded
     )
     told = [f"{slow} answers without a leg that had no time on a crowded machine"] if slow else []
     told += [f"{silent} questions without an answer for lack of time on a crowded machine"] if silent else []
-    return [*of.timed, *late, *told]
+    return [*of.timed, *late, *told, *(each.what for each in of.held_up)]
 
 
 Judge = Callable[[Evidence], list[str]]

@@ -94,11 +94,11 @@ class Outcome:
     error: str | None = None  # its class
     degraded: bool = False
     reasons: tuple[str, ...] = ()
-    legs: Mapping[str, str] = field(default_factory=dict)  # status by leg
+    legs: Mapping[str, str] = field(default_factory=dict)  # status by leg, or overloaded
     cached: bool = False
     passages: tuple[Shown, ...] = ()
-    crowded: bool = False  # far more processes wanted to run than there are cores: who is late is late for that
-    stall: float = 0.0  # seconds for which the client itself was held up while it waited
+    crowded: bool = False  # somebody waited for a processor nearly all the time: who is late is late for that
+    stall: float = 0.0  # seconds for which the client itself was held up after the deadline
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,6 +153,7 @@ class Evidence:
     asked: tuple[Asked, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
     faults: tuple[Fault, ...] = ()
+    held_up: tuple[Fault, ...] = ()  # what nobody broke: stores that said nothing for a while by themselves
     exits: tuple[Exit, ...] = ()
     sizes: tuple[Size, ...] = ()
     lag: Mapping[str, int] = field(default_factory=dict)  # records by processor, after the load
@@ -162,3 +163,8 @@ class Evidence:
     takeover_bound: float | None = None
     own: tuple[str, ...] = ()  # what a scenario itself found wrong
     timed: tuple[str, ...] = ()  # promised times that were not kept
+
+    @property
+    def broken(self) -> tuple[Fault, ...]:
+        """All that explains an answer that is less than it should be."""
+        return self.faults + self.held_up

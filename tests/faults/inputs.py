@@ -109,7 +109,7 @@ async def disorder(system: System, rng: random.Random, cut: bool) -> None:
             for change in events:
                 key = document_key(change.tenant, change.source, change.doc_id)
                 await producer.send(DOCUMENT_CHANGES.name, codec.encode(change), key=key)
-                await asyncio.sleep(0.005)
+                await asyncio.sleep(0.5 / system.rates[0])  # order is what this is about, not more than can be done
             await producer.flush()
         for change in events:
             system.ledger.delivered(load.tenant, change.doc_id, change.version)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 import re
 import time
@@ -12,13 +11,15 @@ from collections.abc import Awaitable, Callable, Iterable
 import msgspec
 
 from schemas.documents import DocumentChange, DocumentStatus
-from schemas.replies import QueryReply
+from schemas.replies import LegReport, QueryReply
+from streams.domain import admission
 from streams.errors import RankstreamError
 from streams.gateways import questions
 from streams.gateways.client import Client
 from tests.faults.evidence import Asked, Outcome, Receipt, Sent, Shown
 from tests.faults.ledger import Ledger
 from tests.faults.stores import rebuilt
+from tests.faults.witness import Pressure
 
 FACT = re.compile(r"fact-[a-z]+-[a-z0-9]+")
 SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprstvz" for vowel in "aeiou"]
@@ -26,7 +27,7 @@ DOCUMENTS = 60  # pages of a scenario's tenant
 MOST_SECTIONS = 3
 PATIENCE = 5.0  # seconds of a question
 PROFILE = "faults"
-CROWDED = 2.5  # processes that want to run, a core
+HALT = 0.005  # seconds by which the client is held up that count
 
 
 Repeat = Callable[[Asked, str], Awaitable[None]]
@@ -81,6 +82,7 @@ class Load:
         self.outcomes: list[Outcome] = []
         self.receipts: list[Receipt] = []
         self.stalls: list[tuple[float, float]] = []  # when the client was held up, and for how long
+        self.pressure = Pressure()
         names: set[str] = set()
         while len(names) < DOCUMENTS:
             names.add("".join(self.rng.choice(SYLLABLES) for _ in range(4)))
@@ -166,7 +168,8 @@ class Load:
         while True:
             before = time.monotonic()
             await asyncio.sleep(0.02)
-            if (halt := time.monotonic() - before - 0.02) > 0.03:
+            self.pressure.sample()
+            if (halt := time.monotonic() - before - 0.02) > HALT:
                 self.stalls.append((time.time(), halt))
 
     def go(self, work: object) -> None:
@@ -232,11 +235,11 @@ class Load:
             return
         finally:
             self._asking -= 1
-        self.outcomes.append(outcome_of(reply, question, self.stalls))
+        self.outcomes.append(outcome_of(reply, question, self.stalls, crowded=self.pressure.crowded(at)))
         self.ledger.outcome(self.tenant, question.id, time.time(), msgspec.json.encode(reply).decode())
 
 
-def outcome_of(reply: QueryReply, question: Asked, stalls: Iterable[tuple[float, float]]) -> Outcome:
+def outcome_of(reply: QueryReply, question: Asked, stalls: Iterable[tuple[float, float]], *, crowded: bool) -> Outcome:
     """Return what the checker reads of a reply that has just come."""
     now = time.time()
     return Outcome(
@@ -245,12 +248,17 @@ def outcome_of(reply: QueryReply, question: Asked, stalls: Iterable[tuple[float,
         error=reply.error.error_class if reply.error else None,
         degraded=reply.degraded,
         reasons=reply.reasons,
-        legs={leg: report.status for leg, report in reply.legs.items()},
+        legs={leg: status_of(report) for leg, report in reply.legs.items()},
         cached=reply.cache == "hit",
         passages=tuple(
             Shown(doc=each.doc_id, version=each.version, facts=frozenset(FACT.findall(each.text.lower())))
             for each in reply.passages
         ),
-        crowded=os.getloadavg()[0] > CROWDED * (os.cpu_count() or 1),
-        stall=sum(halt for at, halt in stalls if question.at <= at <= now + 0.1),
+        crowded=crowded,
+        stall=sum(halt for at, halt in stalls if question.deadline <= at <= now + 0.1),
     )
+
+
+def status_of(report: LegReport) -> str:
+    """Return a leg's status; one that refused the question for lack of time is `overloaded`, not `error`."""
+    return admission.REASON if report.reason == admission.REASON else report.status

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
@@ -17,6 +18,7 @@ from schemas import codec
 from schemas.documents import DocumentStatus
 from streams.adapters.migrations import migrate
 from streams.embedded import stack as stacks
+from streams.embedded.processes import Child, spawn
 from streams.embedded.stack import Stack
 from streams.errors import RankstreamError
 from streams.gateways import lag
@@ -27,9 +29,10 @@ from tests.faults.embedder import Provider
 from tests.faults.evidence import Evidence, Exit, Fault
 from tests.faults.ledger import Ledger
 from tests.faults.load import Load, Page
-from tests.faults.processes import ANSWERING, FLAGGED, GROUPS, Process, grown
+from tests.faults.processes import ANSWERING, FLAGGED, GROUPS, ROOT, Process, grown
 from tests.faults.proxy import Proxy
 from tests.faults.waiting import until
+from tests.faults.witness import held_up
 from topics.admin import apply
 from topics.catalogue import DEAD_LETTERS, DOCUMENT_CHANGES, DOCUMENT_STATUS, document_key
 from topics.topic import LARGEST_RECORD
@@ -94,6 +97,8 @@ class System:
         self.environment: dict[str, str] = {}
         self._receipts = Tail(self.kafka, DOCUMENT_STATUS, self._receipt)
         self._watching: asyncio.Task[None] | None = None
+        self._witness: Child | None = None
+        self._began = 0.0  # when the scenario did
         self._sizes: dict[str, tuple[int, int, int, int]] = {}
         self._letters_from: dict[object, int] = {}
         self._logs_from: dict[Path, int] = {}
@@ -146,6 +151,11 @@ class System:
         await asyncio.gather(*(process.ready() for process in self.processes.values()))
         await asyncio.gather(self.client.start(), self._receipts.start())
         self._watching = asyncio.create_task(self._watch())
+        stores_at = {"postgres": at.postgres, "qdrant": at.qdrant, "redis": self.environment["REDIS_URL"]}
+        stores_at["redis"] = stores_at["redis"].replace(f":{ports['redis']}/", f":{urlsplit(at.redis).port}/")
+        asked = [part for store, url in stores_at.items() for part in (f"--{store}", url)]
+        command = [sys.executable, "-m", "tests.faults.witness", "--out", self.folder / "held-up", *asked]
+        self._witness = spawn("witness", command, log=self.folder / "witness.log", cwd=ROOT)
 
     def process(self, name: str, members: tuple[str, ...]) -> Process:
         """Return a process that is not started yet."""
@@ -160,6 +170,8 @@ class System:
         await asyncio.gather(
             *(process.stop() for process in [*self.processes.values(), *self.extra]), return_exceptions=True
         )
+        if self._witness is not None:
+            await self._witness.stop(5.0)
         for stop in (self.client.stop, self._receipts.stop, self.provider.stop):
             await stop()
         for proxy in self.proxies.values():
@@ -227,6 +239,7 @@ class System:
     async def begin(self, load: Load) -> None:
         """Begin a scenario: nothing of an earlier one counts."""
         self.load = load
+        self._began = time.time()
         self.faults, self.takeovers, self.own, self.timed, self.planted = [], {}, [], [], 0
         self.may_grow = set()
         for process in [*self.processes.values(), *self.extra]:
@@ -312,6 +325,7 @@ class System:
             asked=self.ledger.asked(load.tenant),
             outcomes=tuple(load.outcomes),
             faults=tuple(self.faults),
+            held_up=self._held_up(),
             exits=tuple(exit for process in everyone for exit in process.exits) + tuple(self._lost()),
             sizes=tuple(size for size in grown(self._sizes, sizes) if size.process not in self.may_grow),
             lag=await self.lag(),
@@ -323,6 +337,11 @@ class System:
             own=tuple(self.own),
             timed=tuple(self.timed),
         )
+
+    def _held_up(self) -> tuple[Fault, ...]:
+        """Return the times since the scenario began in which a store said nothing, asked past the proxies."""
+        said = self.folder / "held-up"
+        return held_up(said.read_text(), self._began) if said.exists() else ()
 
     def _lost(self) -> list[Exit]:
         return [

@@ -183,9 +183,22 @@ def test_a_crowded_machine_explains_what_came_too_late_and_nothing_else() -> Non
     silent = replace(GOOD, outcomes=(replace(ANSWER, error="no reply", passages=(), legs={}, crowded=True),))
     assert broken(late) == broken(silent) == {"timed"}
     assert check(late).holds
+    refused = replace(SLOW_LEG, legs=LEGS | {"dense": "overloaded"})
+    assert broken(replace(GOOD, outcomes=(replace(refused, crowded=True),))) == {"timed"}
+    assert broken(replace(GOOD, outcomes=(refused,))) == {"I4"}
     failed = replace(SLOW_LEG, legs=LEGS | {"dense": "error"}, crowded=True)
     assert broken(replace(GOOD, outcomes=(failed,))) == {"I4"}
     assert broken(replace(GOOD, outcomes=(replace(ANSWER, error="internal", crowded=True),))) == {"I3"}
+
+
+def test_a_store_that_was_held_up_by_itself_explains_its_own_legs_and_is_told() -> None:
+    held_up = replace(FAULT, what="qdrant was held up for 4.0 s", begin=29.0, end=33.0)
+    late = replace(GOOD, outcomes=(SLOW_LEG,), held_up=(held_up,))
+    assert broken(late) == {"timed"}
+    assert check(late).complaints["timed"] == (held_up.what,)
+    other = replace(SLOW_LEG, legs=LEGS | {"fulltext": "timeout"})
+    assert broken(replace(late, outcomes=(other,))) == {"I4", "timed"}
+    assert broken(replace(late, held_up=(replace(held_up, begin=10.0, end=12.0),))) == {"I4", "timed"}
 
 
 HARMLESS = {
@@ -211,6 +224,10 @@ HARMLESS = {
     ),
     "an error in a fault that breaks answers": replace(
         during(error="no reply", passages=(), legs={}), faults=(replace(FAULT, answers=True),)
+    ),
+    "an error while all legs are away": replace(
+        during(error="overloaded", passages=(), legs=dict.fromkeys(LEGS, "overloaded")),
+        faults=(FAULT, replace(FAULT, what="legs-text killed", legs=frozenset({"fulltext", "qa", "graph"}))),
     ),
     "a client that was held up itself": replace(GOOD, outcomes=(replace(ANSWER, at=35.8, stall=0.6),)),
     "a new version that comes while it is searched": replace(
