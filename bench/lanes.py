@@ -1,4 +1,4 @@
-"""lanes: another tenant queues 10,000 documents, and deletes them: how soon is an edit searchable, a question answered?"""
+"""lanes: another tenant queues 10,000 documents, then deletes them: when is an edit searchable, a question answered?"""
 
 from __future__ import annotations
 
