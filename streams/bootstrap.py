@@ -8,11 +8,11 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from streams import generation_deps
 from streams import settings as names
-from streams.adapters import embedders, postgres, profiles, qdrant, redis_answers, rerankers
+from streams.adapters import embedders, postgres, profiles, redis_answers, rerankers
 from streams.adapters.cached_generations import CachedGenerations, ExactGenerations
 from streams.adapters.chat import ChatModel
 from streams.adapters.contexts import PostgresContexts
@@ -23,7 +23,6 @@ from streams.adapters.overviews import PostgresOverviews
 from streams.adapters.passages import PostgresPassages
 from streams.adapters.postgres_epochs import PostgresEpochs
 from streams.adapters.postgres_generations import PostgresGenerations
-from streams.adapters.qdrant import QdrantVectors
 from streams.adapters.redis_answers import RedisAnswers
 from streams.adapters.shared_space import SharedSpace
 from streams.adapters.text_index import PostgresTextIndex
@@ -53,6 +52,9 @@ from streams.processors.answer_cache import AnswerFinder, AnswerKeeper
 from streams.processors.asking import Asker
 from streams.settings import Settings, need
 from streams.telemetry import signals, watching
+
+if TYPE_CHECKING:
+    from streams.adapters.qdrant import QdrantVectors
 
 log = logging.getLogger(__name__)
 
@@ -110,12 +112,14 @@ class Resources:
 
     async def vectors(self) -> QdrantVectors:
         """Return the vector index, its collection in place."""
+        # Qdrant's client takes half of the time and memory of a start, and most processors do without.
+        from streams.adapters import qdrant  # noqa: PLC0415
 
         async def build() -> tuple[QdrantVectors, Callable[[], Awaitable[None]]]:
             client = await qdrant.open_client(
                 need(self.settings.qdrant, names.QDRANT), self.settings.qdrant_key, ca=self.settings.qdrant_ca
             )
-            index = QdrantVectors(client=client)
+            index = qdrant.QdrantVectors(client=client)
             for each in await (await self.generations()).active():
                 await index.ensure_collection(each.id, each.model, each.dimension, each.also, lexical=each.lexical)
             return index, client.close

@@ -26,7 +26,7 @@ SETTINGS = {
     "listen_addresses": HOST,
     # Sockets in a folder have a limit of 107 characters on its path; a port has none.
     "unix_socket_directories": "",
-    "max_connections": "60",
+    "max_connections": "200",
     "shared_buffers": "64MB",
     "work_mem": "8MB",
     "maintenance_work_mem": "32MB",

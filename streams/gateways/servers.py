@@ -8,7 +8,6 @@ from pathlib import Path
 import psycopg
 import redis.asyncio
 from aiokafka.admin import AIOKafkaAdminClient
-from qdrant_client import AsyncQdrantClient
 
 from streams.gateways.broker import reaching
 from topics.connection import Kafka, client_settings
@@ -32,6 +31,8 @@ async def postgres(url: str) -> None:
 
 async def qdrant(url: str, *, key: str | None, ca: Path | None = None) -> None:
     """List the collections."""
+    from qdrant_client import AsyncQdrantClient  # noqa: PLC0415 - slow to import, and seldom asked for
+
     client = AsyncQdrantClient(
         url=url, api_key=key, check_compatibility=False, verify=ssl.create_default_context(cafile=ca) if ca else True
     )
