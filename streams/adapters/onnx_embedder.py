@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
-import tokenizers  # type: ignore[import-untyped]  # its stubs come without the marker
 
 from streams.adapters.batched_embedder import BatchedEmbedder
 from streams.domain import buckets
@@ -30,6 +28,9 @@ class OnnxMiniLM:
     """The model itself: synchronous, safe to call from several threads."""
 
     def __init__(self, *, threads: int | None = None) -> None:
+        import onnxruntime  # noqa: PLC0415
+        import tokenizers  # type: ignore[import-untyped]  # noqa: PLC0415 - its stubs come without the marker
+
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads or min(4, os.cpu_count() or 1)
         options.inter_op_num_threads = 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.metadata
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -173,3 +174,11 @@ def test_no_other_distribution_provides_our_top_level_names() -> None:
     provided = importlib.metadata.packages_distributions()
     for name in OURS:
         assert set(provided.get(name, ())) <= {"rankstream"}, name
+
+
+def test_a_process_that_uses_no_vectors_and_no_model_starts_without_their_libraries() -> None:
+    """Each takes a start's time and memory, and there are twenty processors; who opens one imports it then."""
+    seldom = ["qdrant_client", "onnxruntime", "tokenizers", "torch", "FlagEmbedding"]
+    script = f"import sys, streams.cli.run, streams.bootstrap; print([n for n in {seldom} if n in sys.modules])"
+    said = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == "[]"
