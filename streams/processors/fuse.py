@@ -18,6 +18,7 @@ from schemas.queries import Expected, Leg, LegResult
 from schemas.replies import ErrorInfo, LegReport, Milliseconds, Models, QueryReply, error_reply
 from streams.domain import admission, ranking, reports, reranking, scope
 from streams.domain.join import Join, wait_until
+from streams.domain.overtaken import evidence, leading
 from streams.domain.profile import Profile
 from streams.domain.ranking import Ranked
 from streams.domain.relevance import Weights
@@ -40,7 +41,7 @@ LATE = 1.0  # seconds after a deadline from which nobody reads the reply
 MOST_REMEMBERED = 20_000  # tickets
 MOST_PINNED = 50  # passages
 FIND_LIVE: tuple[Leg, ...] = ("fulltext", "qa", "graph")  # they search in what is live, and find nothing else
-MOST_SEARCHES = 8  # of one question, where flips keep overtaking it
+MOST_SEARCHES = 4  # of one question, where flips keep overtaking it: what is busy must not make itself busier
 OVERLOADED = ErrorInfo(error_class="overloaded", message="too many questions are open; ask again later")
 
 
@@ -133,14 +134,15 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
     if _no_leg_had_a_turn(results):
         deps.counts["overloaded"] += 1
         return [_error(expected, deps, OVERLOADED, legs=reports.reports(expected, results))]
-    wanted = _evidence(results)
+    wanted = evidence(results)
     try:
         async with asyncio.timeout(min(FENCE_SECONDS, max(LEAST_FENCE, query.deadline - joined))):
             behind = await _behind(expected, deps)
             # What was asked for became searchable while the legs searched: they may have missed it.
             caught_up = bool(expected.min_version) and behind == 0 and expected.behind != 0
             live = await deps.passages.resolve(scope.of(query), wanted, query.terms) if wanted else {}
-            overtaken = await _overtaken(expected, results, frozenset(live), deps)
+            room = max(expected.top_k, (profile.rerank_depth or 0) if deps.reranker else 0)
+            overtaken = await _overtaken(expected, results, frozenset(live), deps, room=room)
             if (caught_up or overtaken) and _may_repeat(expected, joined, deps):
                 return _again(expected, behind, deps)
             pinned = await deps.pinned.pinned(scope.of(query), MOST_PINNED) if profile.pinned and query.agent else ()
@@ -251,24 +253,6 @@ def _embedder(results: Mapping[Leg, LegResult]) -> str | None:
     return next((result.model for result in results.values() if result.model), None)
 
 
-def _evidence(results: Mapping[Leg, LegResult]) -> list[str]:
-    """Return the chunks of all hits, facts and overviews, each once, in the legs' order."""
-    return list(
-        dict.fromkeys(
-            chunk_id
-            for result in results.values()
-            for chunk_id in (
-                *(
-                    each.chunk_id
-                    for found in (result.hits, result.questions, result.lexical, result.facts)
-                    for each in found
-                ),
-                *(chunk_id for overview in result.overviews for chunk_id in overview.evidence),
-            )
-        )
-    )
-
-
 def _may_repeat(expected: Expected, joined: float, deps: Deps) -> bool:
     """Tell whether there is time to search again."""
     # It ends when the legs' budget does, and mostly as soon as the last search did.
@@ -277,16 +261,20 @@ def _may_repeat(expected: Expected, joined: float, deps: Deps) -> bool:
     return in_time and expected.searches < MOST_SEARCHES
 
 
-async def _overtaken(expected: Expected, results: Mapping[Leg, LegResult], live: frozenset[str], deps: Deps) -> bool:
-    """Tell whether a hit's chunk was replaced while the legs searched, so that its page could be missing.
+async def _overtaken(
+    expected: Expected, results: Mapping[Leg, LegResult], live: frozenset[str], deps: Deps, *, room: int
+) -> bool:
+    """Tell whether a leading hit's chunk was replaced while the legs searched, so that its page could be missing.
 
     The vector legs find chunks of a version that is not live yet as well: those are no reason to search again. What the
     other legs find was live, and may be part of a coming version once more, where an edit is taken back.
     """
-    if any(hit.chunk_id not in live for leg in FIND_LIVE if leg in results for hit in results[leg].hits):
+    if live.issuperset(evidence(results)):
+        return False
+    missing = leading(results, wanted=room) - live
+    if any(hit.chunk_id in missing for leg in FIND_LIVE if leg in results for hit in results[leg].hits):
         return True
-    missing = [chunk for chunk in _evidence(results) if chunk not in live]
-    return bool(missing) and await deps.passages.gone(scope.of(expected.query), missing)
+    return bool(missing) and await deps.passages.gone(scope.of(expected.query), sorted(missing))
 
 
 def _again(expected: Expected, behind: int, deps: Deps) -> Sequence[Outgoing]:

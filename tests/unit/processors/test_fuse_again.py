@@ -11,6 +11,7 @@ import pytest
 
 from schemas.queries import Expected, MinVersion
 from streams.domain import reports
+from streams.domain.overtaken import ROOM
 from streams.processors import fuse
 from tests.unit.domain.questions import passage, prepared, result
 from tests.unit.processors.fusing import answer, deps, question
@@ -103,6 +104,21 @@ async def test_it_is_made_again_for_each_flip_up_to_a_limit_and_not_close_to_the
     for late in (question(searches=fuse.MOST_SEARCHES), question(seconds=0.4)):
         reply = await answer(deps(pending=()), late, *legs)
         assert (reply.passages, reply.degraded, reply.reasons) == ((), True, (reports.OVERTAKEN,))
+
+
+@pytest.mark.parametrize("leg", ["dense", "fulltext"])
+async def test_what_stood_too_far_back_to_be_shown_is_no_reason_to_search_again(leg: Any) -> None:
+    """Else every change of a busy source has every question searched again, and called degraded."""
+    found = [f"chunk-{place:02}" for place in range(100)]
+    room = ROOM * question().top_k
+    for gone, again in ((found[0], True), (found[room - 1], True), (found[room], False), (found[-1], False)):
+        state = deps(*(passage(each) for each in found if each != gone), pending=())
+        query = prepared(deadline=time.time() + 5, legs=("sparse", leg))
+        messages = (question(query=query), result(leg, *found), result("sparse"))
+        outputs = await asyncio.gather(*(fuse.handle(each, state) for each in messages))
+        first, *others = (each.message for output in outputs for each in output)
+        assert bool(others) is again, gone
+        assert again or not first.degraded
 
 
 async def test_chunks_of_a_version_that_is_not_live_yet_are_no_reason_to_search_again() -> None:

@@ -1,0 +1,33 @@
+"""Which hits could be in an answer, were they live: where a new version took one away, something may be missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from schemas.queries import LegResult
+from streams.domain.fusion import reciprocal_rank_fusion
+
+ROOM = 4  # times as many as are wanted: scoring moves what fusion ranks, and several chunks make one passage
+
+
+def evidence(results: Mapping[str, LegResult]) -> list[str]:
+    """Return the chunks of all hits, facts and overviews, each once, in the legs' order."""
+    return list(dict.fromkeys(chunk for _, chunks in _lists(results) for chunk in chunks))
+
+
+def leading(results: Mapping[str, LegResult], *, wanted: int) -> frozenset[str]:
+    """Return the chunks that fusion puts first, live or not: `ROOM` times as many as are `wanted`."""
+    fused = reciprocal_rank_fusion(dict(_lists(results)))
+    return frozenset(sorted(fused, key=lambda chunk: (-fused[chunk], chunk))[: ROOM * wanted])
+
+
+def _lists(results: Mapping[str, LegResult]) -> Iterator[tuple[str, Sequence[str]]]:
+    for leg, result in results.items():
+        for kind, found in (
+            ("hits", result.hits),
+            ("questions", result.questions),
+            ("lexical", result.lexical),
+            ("facts", result.facts),
+        ):
+            yield f"{leg} {kind}", tuple(dict.fromkeys(each.chunk_id for each in found))
+        yield f"{leg} overviews", tuple(dict.fromkeys(c for overview in result.overviews for c in overview.evidence))
