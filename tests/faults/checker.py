@@ -195,8 +195,11 @@ def degraded_if_faulted(of: Evidence) -> list[str]:
         flagged = {leg for leg, status in outcome.legs.items() if status in FLAGGED}
         if outcome.degraded != bool(flagged or _overtaken(outcome)):
             wrong.append(f"{outcome.id}: degraded is {outcome.degraded}, but {sorted(flagged)} did not answer")
-        if _overtaken(outcome) and not any(
-            question.at - RECEIPT <= each.at <= outcome.at + RECEIPT for each in of.receipts
+        quiet = not any(_touches(fault, question, outcome) for fault in of.broken)  # else a receipt may come late
+        if (
+            quiet
+            and _overtaken(outcome)
+            and not any(question.at - RECEIPT <= each.at <= outcome.at + RECEIPT for each in of.receipts)
         ):
             wrong.append(f"{outcome.id}: says that documents changed, and none did")
         if unexplained := _unexplained(of, question, outcome):

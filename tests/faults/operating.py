@@ -169,7 +169,7 @@ async def _soak_pause(system: System, rng: random.Random) -> None:
 
 
 async def _soak_store(system: System, rng: random.Random) -> None:
-    name, legs = rng.choice([("qdrant", ("dense", "sparse")), ("postgres", ("fulltext", "qa", "graph")), ("redis", ())])
+    name, legs = rng.choice([("qdrant", ("dense", "sparse")), ("postgres", LEGS), ("redis", ())])
     mode = rng.choice(["reset", "black hole"])
     async with system.fault(f"{name}: {mode}", legs=legs, answers=name == "postgres", settle=8.0):
         system.proxies[name].set(mode)  # type: ignore[arg-type]

@@ -29,11 +29,11 @@ def named(name: str) -> Callable[[Callable[[], None]], Callable[[], None]]:
     return keep
 
 
-def _instead_of_handling(handle: Callable[[Any, Any], Any]) -> None:
+def _instead_of_handling(handle: Callable[[], Any]) -> None:
     from streams.runner import Runner
 
-    async def handled(self: Any, message: Any) -> Sequence[Any]:
-        found: Sequence[Any] = await handle(self, message)
+    async def handled(*_: Any) -> Sequence[Any]:
+        found: Sequence[Any] = await handle()
         return found
 
     Runner._handle = handled  # type: ignore[method-assign]
@@ -43,7 +43,7 @@ def _instead_of_handling(handle: Callable[[Any, Any], Any]) -> None:
 def hang() -> None:
     """The handler never returns, but may be cancelled."""
 
-    async def never(_: Any, __: Any) -> None:
+    async def never() -> None:
         await asyncio.Event().wait()
 
     _instead_of_handling(never)
@@ -53,7 +53,7 @@ def hang() -> None:
 def hang_deaf() -> None:
     """The handler never returns and does not listen to its cancellation."""
 
-    async def never(_: Any, __: Any) -> None:
+    async def never() -> None:
         while True:
             try:
                 await asyncio.sleep(3600)
@@ -67,7 +67,7 @@ def hang_deaf() -> None:
 def hang_loop() -> None:
     """The handler computes for ever: nothing else runs in its loop."""
 
-    async def never(_: Any, __: Any) -> None:
+    async def never() -> None:
         while True:
             time.sleep(0.1)  # noqa: ASYNC251
 
@@ -82,10 +82,10 @@ def ack_before_produce() -> None:
     honest = Runner._send
     tasks = set()
 
-    async def later(self: Any, outputs: Any, cause: Any) -> None:
+    async def later(self: Any, *sent: Any) -> None:
         async def send() -> None:
             await asyncio.sleep(3.0)
-            await honest(self, outputs, cause)
+            await honest(self, *sent)
 
         task = asyncio.create_task(send())
         tasks.add(task)
