@@ -9,6 +9,7 @@ import time
 
 import redis.asyncio
 
+from tests.faults.evidence import LEGS
 from tests.faults.processes import GROUPS
 from tests.faults.system import SECRETS, SESSION, System
 
