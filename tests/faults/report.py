@@ -83,7 +83,7 @@ def written(
         f"{os.cpu_count()} cores, Python {platform.python_version()}.",
         "",
         f"Load: {rates[0]:.1f} documents and {rates[1]:.1f} questions a second (target {target[0]:g} and "
-        f"{target[1]:g}; the run takes a quarter of what the machine gives to either alone where that is less).",
+        f"{target[1]:g}; the run takes a fifth of what the machine gives to either alone where that is less).",
         "",
         *ABOUT,
         f"| # | scenario | {' | '.join(invariants)} |",

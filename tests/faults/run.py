@@ -23,7 +23,7 @@ from tests.faults.system import GENERATION, System, running
 from tests.faults.waiting import until
 
 TARGET = (40.0, 15.0)  # documents and questions a second
-SHARE = 0.25  # of what the machine can do with either alone: both run, and processes start
+SHARE = 0.2  # of what the machine can do with either alone: both run, and processes start
 
 
 async def main(arguments: argparse.Namespace) -> int:

@@ -22,7 +22,7 @@ import redis.asyncio
 from tests.faults.evidence import Fault
 
 PRESSURE = Path("/proc/pressure/cpu")
-CROWDED = 0.8  # of a time somebody waited for a processor; a steady load on two cores gives a half
+CROWDED = 0.65  # of a time somebody waited for a processor; a steady load on two cores gives less than a half
 CROWDED_LOAD = 2.5  # processes that want to run, a core: where the kernel does not tell the pressure
 SHORTEST = 1.0  # seconds over which it is looked at
 EVERY = 0.1  # seconds
