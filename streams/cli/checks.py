@@ -21,6 +21,8 @@ from topics import admin
 SECONDS = 15.0  # for each check but that of the embedder, which may read a model from disk
 LOAD_SECONDS = 120.0
 OK, SKIPPED, FAILED, WRONG = "ok", "skipped", "failed", "wrong"
+# Whose clients do not say where they looked; the others name their setting themselves.
+SETTINGS = {"kafka": settings.KAFKA, "qdrant": settings.QDRANT, "redis": settings.REDIS, "language model": settings.LLM_URL}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,8 +187,14 @@ async def _one(name: str, check: Callable[[], Awaitable[Finding | None]]) -> Fin
         async with asyncio.timeout(LOAD_SECONDS if name == "embedder" else SECONDS):
             return await check() or Finding(name=name, state=OK)
     except TimeoutError:
-        return Finding(name=name, state=FAILED, said="no answer in time")
+        return Finding(name=name, state=FAILED, said=_named(name, "no answer in time"))
     except Exception as error:
         state = WRONG if isinstance(error, ConfigurationError | admin.AdminError) else FAILED
         said = " ".join(str(error).split())[:400] or type(error).__name__
-        return Finding(name=name, state=state, said=said)
+        return Finding(name=name, state=state, said=_named(name, said))
+
+
+def _named(check: str, said: str) -> str:
+    """Return what went wrong with the setting that says where."""
+    setting = SETTINGS.get(check)
+    return said if setting is None or setting in said else f"{setting}: {said}"

@@ -14,12 +14,12 @@ from streams.cli import console
 @click.command("version", short_help="Print the version, or compare the code with the release.")
 @click.option("--manifest", "printed", is_flag=True, help="Print the hash of every file, as sha256sum does.")
 @click.option("--verify", is_flag=True, help="Print what differs from the manifest of the image; exit 1 if anything.")
-@click.option(
-    "--against", type=click.Path(path_type=Path), default=release.MANIFEST, help="With --verify: another manifest."
-)
-def command(printed: bool, verify: bool, against: Path) -> int:
+@click.option("--against", type=click.Path(path_type=Path), help="Verify against another manifest than the image's.")
+def command(printed: bool, verify: bool, against: Path | None) -> int:
     """Print the version and twelve characters that stand for all files of the code."""
-    wanted = release.manifest(against) if verify else {}
+    manifest = against or release.MANIFEST
+    verify = verify or against is not None
+    wanted = release.manifest(manifest) if verify else {}
     found = release.hashes()
     if printed:
         console.say(release.text(found).rstrip("\n"))
@@ -30,7 +30,7 @@ def command(printed: bool, verify: bool, against: Path) -> int:
     differences = release.differences(wanted, found)
     for line in differences:
         console.say(line)
-    console.say(f"{len(differences)} files differ from {against}" if differences else f"as {against} says")
+    console.say(f"{len(differences)} files differ from {manifest}" if differences else f"as {manifest} says")
     return 1 if differences else 0
 
 
