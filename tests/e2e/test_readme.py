@@ -1,4 +1,4 @@
-"""What the README shows is run: `make run`, every command, the Python example, and Ctrl-C."""
+"""What the README and docs/ show is run: `make run`, every command, the Python examples, and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from streams.embedded.processes import free_port
 from streams.processors import table
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text()
+PAGES = {path: path.read_text() for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))}
+README = PAGES[ROOT / "README.md"]
 BIN = Path(sys.executable).parent
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+def blocks(language: str, text: str = README) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 
 
 class Run:
@@ -98,8 +99,11 @@ def test_make_run_indexes_the_demonstration_and_answers(run: Run) -> None:
     assert '"passages":[' in run.shell(line.replace("your question", "Can I get my money back?"))
 
 
-@pytest.mark.parametrize("block", [block for block in blocks("bash") if "rankstream " in block])
-def test_the_commands_of_the_readme_work(run: Run, block: str, tmp_path: Path) -> None:
+COMMANDS = [block for text in PAGES.values() for block in blocks("bash", text) if "rankstream " in block]
+
+
+@pytest.mark.parametrize("block", COMMANDS)
+def test_the_commands_of_the_pages_work(run: Run, block: str, tmp_path: Path) -> None:
     script = block.replace(". .venv/bin/activate\n", "").replace("127.0.0.1:8400", run.gateway)
     for folder in ("notes", "profiles", "sample", "agent.key"):
         script = script.replace(f"/tmp/{folder}", str(tmp_path / folder))
@@ -128,7 +132,7 @@ def test_the_python_example_works(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", range(2))
 def test_the_examples_of_the_clients_page_work(run: Run, tmp_path: Path, number: int) -> None:
-    example = re.findall(r"```python\n(.*?)```", (ROOT / "docs/clients.md").read_text(), re.DOTALL)[number]
+    example = blocks("python", PAGES[ROOT / "docs/clients.md"])[number]
     (tmp_path / "example.py").write_text(example)
     said = run.shell(f"{sys.executable} {tmp_path / 'example.py'}")
     assert ("The gate opens at six" if number == 0 else "Refund policy") in said
@@ -162,9 +166,11 @@ def test_ctrl_c_stops_everything_within_ten_seconds(run: Run) -> None:
 
 
 def test_the_table_of_processors_is_up_to_date() -> None:
-    assert table.rendered(README) == README, "run `python -m streams.processors.table --write`"
+    page = table.PAGE.read_text()
+    assert table.rendered(page) == page, "run `python -m streams.processors.table --write`"
 
 
-def test_files_that_the_readme_names_are_there() -> None:
-    for path in re.findall(r"\]\(([^)#:]+)\)", README) + re.findall(r"`(streams/[\w./]+|topics/[\w./]+)`", README):
-        assert (ROOT / path).exists(), path
+def test_modules_that_the_pages_name_are_there() -> None:
+    for text in PAGES.values():
+        for path in re.findall(r"`(streams/[\w./]+|topics/[\w./]+)`", text):
+            assert (ROOT / path).exists(), path

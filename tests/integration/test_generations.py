@@ -255,10 +255,9 @@ async def test_a_mistake_is_one_line_and_exit_2(here: Installation, arguments: t
     assert (code, said.startswith(f"rankstream: {says}"), said.count("\n")) == (2, True, 1), said
 
 
-async def test_the_commands_of_the_readme_work(here: Installation) -> None:
-    (block,) = (
-        each for each in re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(), re.S) if "reindex" in each
-    )
+async def test_the_commands_of_the_page_work(here: Installation) -> None:
+    page = (ROOT / "docs/operating.md").read_text()
+    (block,) = (each for each in re.findall(r"```sh\n(.*?)```", page, re.S) if "reindex" in each)
     lines = [line.split("#")[0].split() for line in block.splitlines() if line.startswith("rankstream ")]
     assert len(lines) >= 5
     await fill(here, "demo", 5)

@@ -39,15 +39,15 @@ def test_a_file_adds_embedders_and_replaces_shipped_ones(tmp_path: Path) -> None
     assert embedders.wanted(None, main="mini", among=found)[0] == Model(name="mini", dimension=4)
 
 
-def test_the_file_that_the_readme_shows_is_read(tmp_path: Path) -> None:
-    readme = (Path(__file__).parents[3] / "README.md").read_text()
-    (shown,) = (block for block in re.findall(r"```toml\n(.*?)```", readme, re.DOTALL) if "[embedders." in block)
+def test_the_file_that_the_page_shows_is_read(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs/models.md").read_text()
+    (shown,) = (block for block in re.findall(r"```toml\n(.*?)```", page, re.DOTALL) if "[embedders." in block)
     (tmp_path / "tuned").mkdir()
     (tmp_path / "tuned" / "config.json").write_text("{}")
     found = embedders.known(written(tmp_path, shown))
     assert found.keys() > {"our-tuned-bge", "local-server", "cloud-bge"}
     assert embedders.stand_ins("bge-small-en-v1.5", found) == ("cloud-bge",)
-    table = [line.split("`")[1] for line in readme.splitlines() if line.startswith("| `") and line.count("|") == 7]
+    table = [line.split("`")[1] for line in page.splitlines() if line.startswith("| `") and line.count("|") == 7]
     assert set(table) == embedders.known().keys()
 
 

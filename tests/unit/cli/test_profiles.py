@@ -80,8 +80,8 @@ def test_evaluating_under_a_profile_that_is_not_there_is_one_line(tmp_path: Path
     assert (code, said) == (2, f"rankstream: --profile: there is no profile 'nope'; there are {known}\n")
 
 
-def test_the_example_of_the_readme_works(tmp_path: Path) -> None:
-    blocks = re.findall(r"```bash\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+def test_the_example_of_the_page_works(tmp_path: Path) -> None:
+    blocks = re.findall(r"```bash\n(.*?)```", (ROOT / "docs/profiles.md").read_text(), re.DOTALL)
     (block,) = (block for block in blocks if "RANKSTREAM_PROFILES" in block)
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", block.replace("/tmp/profiles", str(tmp_path))],
