@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from streams.adapters.qdrant import QdrantVectors
 
 log = logging.getLogger(__name__)
-
 T = TypeVar("T")
 
 AVERAGE_LENGTH = 120.0  # words a passage, in help centres and handbooks; frozen when the first generation is made
@@ -112,13 +111,11 @@ class Resources:
 
     async def vectors(self) -> QdrantVectors:
         """Return the vector index, its collection in place."""
-        # Qdrant's client takes half of the time and memory of a start, and most processors do without.
-        from streams.adapters import qdrant  # noqa: PLC0415
+        from streams.adapters import qdrant  # noqa: PLC0415 - it takes half of a start, and most do without
 
         async def build() -> tuple[QdrantVectors, Callable[[], Awaitable[None]]]:
-            client = await qdrant.open_client(
-                need(self.settings.qdrant, names.QDRANT), self.settings.qdrant_key, ca=self.settings.qdrant_ca
-            )
+            url, given = need(self.settings.qdrant, names.QDRANT), self.settings
+            client = await qdrant.open_client(url, given.qdrant_key, ca=given.qdrant_ca)
             index = qdrant.QdrantVectors(client=client)
             for each in await (await self.generations()).active():
                 await index.ensure_collection(each.id, each.model, each.dimension, each.also, lexical=each.lexical)
@@ -341,9 +338,8 @@ async def _retrieve_graph(of: Resources) -> retrieve_graph.Deps:
             names.LLM_URL,
             names.LLM_MODEL,
         )
-    return retrieve_graph.Deps(
-        graph=PostgresGraph(pool=pool), overviews=PostgresOverviews(pool=pool), profiles=of.profiles
-    )
+    graph, overviews = PostgresGraph(pool=pool), PostgresOverviews(pool=pool)
+    return retrieve_graph.Deps(graph=graph, overviews=overviews, profiles=of.profiles)
 
 
 async def _fuse(of: Resources) -> fuse.Deps:

@@ -22,7 +22,12 @@ SECONDS = 15.0  # for each check but that of the embedder, which may read a mode
 LOAD_SECONDS = 120.0
 OK, SKIPPED, FAILED, WRONG = "ok", "skipped", "failed", "wrong"
 # Whose clients do not say where they looked; the others name their setting themselves.
-SETTINGS = {"kafka": settings.KAFKA, "qdrant": settings.QDRANT, "redis": settings.REDIS, "language model": settings.LLM_URL}
+SETTINGS = {
+    "kafka": settings.KAFKA,
+    "qdrant": settings.QDRANT,
+    "redis": settings.REDIS,
+    "language model": settings.LLM_URL,
+}
 
 
 @dataclass(frozen=True, kw_only=True)

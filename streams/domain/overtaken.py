@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from schemas.queries import LegResult
+from schemas.queries import Leg, LegResult
 from streams.domain.fusion import reciprocal_rank_fusion
 
 ROOM = 4  # times as many as are wanted: scoring moves what fusion ranks, and several chunks make one passage
 
 
-def evidence(results: Mapping[str, LegResult]) -> list[str]:
+def evidence(results: Mapping[Leg, LegResult]) -> list[str]:
     """Return the chunks of all hits, facts and overviews, each once, in the legs' order."""
     return list(dict.fromkeys(chunk for _, chunks in _lists(results) for chunk in chunks))
 
 
-def leading(results: Mapping[str, LegResult], *, wanted: int) -> frozenset[str]:
+def leading(results: Mapping[Leg, LegResult], *, wanted: int) -> frozenset[str]:
     """Return the chunks that fusion puts first, live or not: `ROOM` times as many as are `wanted`."""
     fused = reciprocal_rank_fusion(dict(_lists(results)))
     return frozenset(sorted(fused, key=lambda chunk: (-fused[chunk], chunk))[: ROOM * wanted])
 
 
-def _lists(results: Mapping[str, LegResult]) -> Iterator[tuple[str, Sequence[str]]]:
+def _lists(results: Mapping[Leg, LegResult]) -> Iterator[tuple[str, Sequence[str]]]:
     for leg, result in results.items():
         for kind, found in (
             ("hits", result.hits),
