@@ -97,7 +97,7 @@ class Outcome:
     legs: Mapping[str, str] = field(default_factory=dict)  # status by leg, or overloaded
     cached: bool = False
     passages: tuple[Shown, ...] = ()
-    crowded: bool = False  # somebody waited for a processor nearly all the time: who is late is late for that
+    pressure: float = 0.0  # of the time since the question, in which somebody waited for a processor
     stall: float = 0.0  # seconds for which the client itself was held up after the deadline
 
 

@@ -235,11 +235,11 @@ class Load:
             return
         finally:
             self._asking -= 1
-        self.outcomes.append(outcome_of(reply, question, self.stalls, crowded=self.pressure.crowded(at)))
+        self.outcomes.append(outcome_of(reply, question, self.stalls, pressure=self.pressure.share(at)))
         self.ledger.outcome(self.tenant, question.id, time.time(), msgspec.json.encode(reply).decode())
 
 
-def outcome_of(reply: QueryReply, question: Asked, stalls: Iterable[tuple[float, float]], *, crowded: bool) -> Outcome:
+def outcome_of(reply: QueryReply, question: Asked, stalls: Iterable[tuple[float, float]], *, pressure: float) -> Outcome:
     """Return what the checker reads of a reply that has just come."""
     now = time.time()
     return Outcome(
@@ -254,7 +254,7 @@ def outcome_of(reply: QueryReply, question: Asked, stalls: Iterable[tuple[float,
             Shown(doc=each.doc_id, version=each.version, facts=frozenset(FACT.findall(each.text.lower())))
             for each in reply.passages
         ),
-        crowded=crowded,
+        pressure=pressure,
         stall=sum(halt for at, halt in stalls if question.deadline <= at <= now + 0.1),
     )
 

@@ -22,7 +22,6 @@ import redis.asyncio
 from tests.faults.evidence import Fault
 
 PRESSURE = Path("/proc/pressure/cpu")
-CROWDED = 0.65  # of a time somebody waited for a processor; a steady load on two cores gives less than a half
 CROWDED_LOAD = 2.5  # processes that want to run, a core: where the kernel does not tell the pressure
 SHORTEST = 1.0  # seconds over which it is looked at
 EVERY = 0.1  # seconds
@@ -53,15 +52,15 @@ class Pressure:
             some = self._file.read_text().splitlines()[0]  # some avg10=0.00 avg60=0.00 avg300=0.00 total=12345
             self._samples.append((now, int(some.rsplit("=", 1)[1]) / 1e6))
 
-    def crowded(self, since: float) -> bool:
-        """Tell whether the machine was crowded from a moment until now: who was late was late for that."""
+    def share(self, since: float) -> float:
+        """Return in which share of the time from a moment until now somebody waited; none or all where nobody tells."""
         self.sample()
         if not self._samples:
-            return os.getloadavg()[0] > CROWDED_LOAD * (os.cpu_count() or 1)
+            return float(os.getloadavg()[0] > CROWDED_LOAD * (os.cpu_count() or 1))
         end, waited = self._samples[-1]
         since = min(since, end - SHORTEST)
         before = next((each for each in reversed(self._samples) if each[0] <= since), self._samples[0])
-        return end > before[0] and (waited - before[1]) / (end - before[0]) > CROWDED
+        return (waited - before[1]) / (end - before[0]) if end > before[0] else 0.0
 
 
 def held_up(said: str, since: float) -> tuple[Fault, ...]:

@@ -179,16 +179,16 @@ SLOW_LEG = replace(ANSWER, degraded=True, legs=LEGS | {"dense": "timeout"})
 
 
 def test_a_crowded_machine_explains_what_came_too_late_and_nothing_else() -> None:
-    late = replace(GOOD, outcomes=(replace(SLOW_LEG, crowded=True),))
-    silent = replace(GOOD, outcomes=(replace(ANSWER, error="no reply", passages=(), legs={}, crowded=True),))
+    late = replace(GOOD, outcomes=(replace(SLOW_LEG, pressure=0.9),))
+    silent = replace(GOOD, outcomes=(replace(ANSWER, error="no reply", passages=(), legs={}, pressure=0.9),))
     assert broken(late) == broken(silent) == {"timed"}
     assert check(late).holds
     refused = replace(SLOW_LEG, legs=LEGS | {"dense": "overloaded"})
-    assert broken(replace(GOOD, outcomes=(replace(refused, crowded=True),))) == {"timed"}
+    assert broken(replace(GOOD, outcomes=(replace(refused, pressure=0.9),))) == {"timed"}
     assert broken(replace(GOOD, outcomes=(refused,))) == {"I4"}
-    failed = replace(SLOW_LEG, legs=LEGS | {"dense": "error"}, crowded=True)
+    failed = replace(SLOW_LEG, legs=LEGS | {"dense": "error"}, pressure=0.9)
     assert broken(replace(GOOD, outcomes=(failed,))) == {"I4"}
-    assert broken(replace(GOOD, outcomes=(replace(ANSWER, error="internal", crowded=True),))) == {"I3"}
+    assert broken(replace(GOOD, outcomes=(replace(ANSWER, error="internal", pressure=0.9),))) == {"I3"}
 
 
 def test_a_store_that_was_held_up_by_itself_explains_its_own_legs_and_is_told() -> None:
@@ -243,7 +243,7 @@ HARMLESS = {
     "a page that a version overtook on a crowded machine": replace(
         GOOD,
         receipts=(*GOOD.receipts, replace(GOOD.receipts[2], at=30.2)),
-        outcomes=(replace(ANSWER, passages=(), crowded=True),),
+        outcomes=(replace(ANSWER, passages=(), pressure=0.9),),
     ),
     "a page that is missing where the answer says that one may be": replace(
         GOOD,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.faults.witness import Pressure, held_up
 
 LINE = "some avg10=52.39 avg60=24.32 avg300=20.00 total={}\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n"
@@ -24,18 +26,18 @@ class Kernel:
         self.file.write_text(LINE.format(int(self.waited * 1e6)))
 
 
-def test_a_machine_is_crowded_while_somebody_waits_nearly_all_the_time(tmp_path: Path) -> None:
+def test_the_pressure_is_the_share_of_the_time_in_which_somebody_waited(tmp_path: Path) -> None:
     kernel = Kernel(tmp_path)
     pressure = Pressure(kernel.file, lambda: kernel.now)
-    for share, expected in ((0.5, False), (0.95, True), (0.3, False)):
+    for share in (0.5, 0.95, 0.3):
         begun = kernel.now
         for _ in range(20):
             kernel.passes(0.1, share=share)
             pressure.sample()
-        assert pressure.crowded(begun) is expected
+        assert pressure.share(begun) == pytest.approx(share, abs=0.01)
 
 
-def test_a_moment_is_no_crowd(tmp_path: Path) -> None:
+def test_the_pressure_of_a_moment_is_that_of_a_second(tmp_path: Path) -> None:
     kernel = Kernel(tmp_path)
     pressure = Pressure(kernel.file, lambda: kernel.now)
     for _ in range(20):
@@ -43,7 +45,7 @@ def test_a_moment_is_no_crowd(tmp_path: Path) -> None:
         pressure.sample()
     begun = kernel.now
     kernel.passes(0.1, share=1.0)
-    assert not pressure.crowded(begun)
+    assert pressure.share(begun) == pytest.approx(0.9 * 0.4 + 0.1, abs=0.01)
 
 
 def test_stores_that_said_nothing_are_read_from_what_the_witness_wrote() -> None:
