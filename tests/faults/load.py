@@ -239,7 +239,9 @@ class Load:
         self.ledger.outcome(self.tenant, question.id, time.time(), msgspec.json.encode(reply).decode())
 
 
-def outcome_of(reply: QueryReply, question: Asked, stalls: Iterable[tuple[float, float]], *, pressure: float) -> Outcome:
+def outcome_of(
+    reply: QueryReply, question: Asked, stalls: Iterable[tuple[float, float]], *, pressure: float
+) -> Outcome:
     """Return what the checker reads of a reply that has just come."""
     now = time.time()
     return Outcome(
