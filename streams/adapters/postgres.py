@@ -18,6 +18,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool
 
+from streams import secret_urls
 from streams.errors import ConfigurationError, Invalid, StoreUnavailable, Transient
 
 Connection: TypeAlias = psycopg.AsyncConnection[DictRow]
@@ -39,11 +40,7 @@ _KEEPALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count
 
 async def open_pool(url: str, *, size: int = 8) -> Pool:
     """Open a pool of up to `size` connections; raise ConfigurationError, within 5 s, when there is no server."""
-    try:
-        at = conninfo_to_dict(url)
-    except psycopg.Error:
-        # Its message would repeat the URL, password and all.
-        raise ConfigurationError(f"{SETTING} is no postgresql:// URL") from None
+    at = parsed(url)
     try:
         async with asyncio.timeout(OPEN_SECONDS):
             # A pool does not tell why it cannot connect.
@@ -64,6 +61,15 @@ async def open_pool(url: str, *, size: int = 8) -> Pool:
     )
     await pool.open()
     return pool
+
+
+def parsed(url: str) -> Mapping[str, Any]:
+    """Return what libpq reads in a URL; raise ConfigurationError that does not repeat it."""
+    try:
+        return conninfo_to_dict(secret_urls.checked(url, SETTING))
+    except psycopg.Error:
+        # Its message would repeat the URL, password and all.
+        raise ConfigurationError(f"{SETTING} is no postgresql:// URL") from None
 
 
 @asynccontextmanager

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import ssl
 from pathlib import Path
 
 import psycopg
-import redis.asyncio
 from aiokafka.admin import AIOKafkaAdminClient
+from redis.asyncio import Redis
 
+from streams.adapters.postgres import parsed as parse
+from streams.adapters.redis_answers import connections
 from streams.gateways.broker import reaching
 from topics.connection import Kafka, client_settings
 
@@ -25,17 +26,16 @@ async def kafka(at: Kafka) -> None:
 
 async def postgres(url: str) -> None:
     """Run a statement."""
+    parse(url)  # psycopg's own message would repeat it
     async with await psycopg.AsyncConnection.connect(url) as connection:
         await connection.execute(b"SELECT 1")
 
 
 async def qdrant(url: str, *, key: str | None, ca: Path | None = None) -> None:
     """List the collections."""
-    from qdrant_client import AsyncQdrantClient  # noqa: PLC0415 - slow to import, and seldom asked for
+    from streams.adapters.qdrant import unasked  # noqa: PLC0415 - slow to import, and seldom asked for
 
-    client = AsyncQdrantClient(
-        url=url, api_key=key, check_compatibility=False, verify=ssl.create_default_context(cafile=ca) if ca else True
-    )
+    client = unasked(url, key, ca=ca)
     try:
         await client.get_collections()
     finally:
@@ -44,8 +44,8 @@ async def qdrant(url: str, *, key: str | None, ca: Path | None = None) -> None:
 
 async def valkey(url: str) -> None:
     """Ping."""
-    client = redis.asyncio.from_url(url)
+    pool = connections(url)
     try:
-        await client.ping()
+        await Redis(connection_pool=pool).ping()
     finally:
-        await client.aclose()
+        await pool.aclose()
