@@ -23,7 +23,7 @@ from streams.adapters.dense_vectors import Row, listed, rows, weighed
 from streams.adapters.qdrant_errors import translated
 from streams.domain.generation import Model
 from streams.domain.scope import Scope
-from streams.errors import ConfigurationError, Invalid, NoVectors, RankstreamError
+from streams.errors import ConfigurationError, Invalid, NoVectors, RankstreamError, Transient, Unreachable
 from streams.telemetry.calls import traced
 
 T = TypeVar("T")
@@ -48,7 +48,8 @@ async def open_client(url: str, api_key: str | None = None, *, ca: Path | None =
             await client.get_collections()
     except RankstreamError as error:
         await client.close()
-        raise ConfigurationError(f"{SETTING}: {error}") from error
+        kind = Unreachable if isinstance(error, Transient) else ConfigurationError
+        raise kind(f"{SETTING}: {error}") from error
     return client
 
 

@@ -7,12 +7,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import redis
 
 from streams import settings
 from streams.adapters import embedders, postgres, postgres_rights, postgres_roles, profiles
 from streams.adapters.chat import ChatModel
 from streams.adapters.postgres_generations import PostgresGenerations
-from streams.errors import ConfigurationError, RankstreamError, Transient
+from streams.errors import ConfigurationError, Invalid, RankstreamError, Transient, Unreachable
 from streams.gateways import permitted, servers
 from streams.processors.rights import Right
 from streams.settings import Settings
@@ -139,13 +140,19 @@ class Checks:
 
     async def _qdrant(self) -> Finding | None:
         url = settings.need(self._settings.qdrant, settings.QDRANT)
-        await servers.qdrant(url, key=self._settings.qdrant_key, ca=self._settings.qdrant_ca)
+        from streams.adapters.qdrant_errors import translated  # noqa: PLC0415  slow to import
+
+        async with translated("list collections", SECONDS):
+            await servers.qdrant(url, key=self._settings.qdrant_key, ca=self._settings.qdrant_ca)
         return None
 
     async def _redis(self) -> Finding | None:
         if self._settings.redis is None:
             return Finding(name="redis", state=SKIPPED, said=f"{settings.REDIS} is not set: no answer is kept")
-        await servers.valkey(self._settings.redis)
+        try:
+            await servers.valkey(self._settings.redis)
+        except (redis.AuthenticationError, redis.exceptions.NoPermissionError) as error:
+            raise ConfigurationError(str(error)) from error
         return None
 
     async def _embedder(self) -> Finding | None:
@@ -194,9 +201,18 @@ async def _one(name: str, check: Callable[[], Awaitable[Finding | None]]) -> Fin
     except TimeoutError:
         return Finding(name=name, state=FAILED, said=_named(name, "no answer in time"))
     except Exception as error:
-        state = WRONG if isinstance(error, ConfigurationError | admin.AdminError) else FAILED
+        state = WRONG if _must_be_changed(error) else FAILED
         said = " ".join(str(error).split())[:400] or type(error).__name__
         return Finding(name=name, state=state, said=_named(name, said))
+
+
+def _must_be_changed(error: Exception) -> bool:
+    """Tell what is wrong from what does not answer, and may do so again."""
+    if isinstance(error, Unreachable):
+        return False
+    if isinstance(error, admin.BrokerUnreachable):
+        return isinstance(error, admin.BrokerRefuses)
+    return isinstance(error, ConfigurationError | Invalid | admin.AdminError)
 
 
 def _named(check: str, said: str) -> str:
