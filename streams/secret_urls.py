@@ -25,7 +25,8 @@ def checked(url: str, setting: str) -> str:
     """
     if "://" in url and _parts(url) is None:
         raise ConfigurationError(
-            f"{setting} cannot be read as a URL: percent-encode the signs / ? # @ [ ] in its password (/ is %2F)"
+            f"{setting} cannot be read as a URL: percent-encode the signs / ? # @ [ ] in its password (/ is %2F), "
+            "and write its port as a number"
         )
     return url
 

@@ -246,9 +246,12 @@ def _llm(environment: Mapping[str, str]) -> Llm | None:
     """Return the language model that is set; raise ConfigurationError for half a setting or one that is needed."""
     url, model = security.url_of(environment, LLM_URL) or "", environment.get(LLM_MODEL) or ""
     if not url and not model:
-        for name, off in ((GRAPH_LLM, "off"), (CHUNK_CONTEXT, "none")):
-            if (environment.get(name) or off) != off:
-                raise ConfigurationError(f"{name} needs a language model; set {LLM_URL} and {LLM_MODEL}")
+        options = ((GRAPH_LLM, "off"), (CHUNK_CONTEXT, "none"))
+        needing = [name for name, off in options if (environment.get(name) or off) != off]
+        if environment.get(RERANKER, "").strip() == values.BY_LLM:
+            needing.append(f"{RERANKER}={values.BY_LLM}")
+        if needing:
+            raise ConfigurationError(f"{needing[0]} needs a language model; set {LLM_URL} and {LLM_MODEL}")
         return None
     if not url or not model:
         missing, given_one = (LLM_MODEL, LLM_URL) if url else (LLM_URL, LLM_MODEL)

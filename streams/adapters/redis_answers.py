@@ -57,9 +57,10 @@ def connections(url: str) -> BlockingConnectionPool:
             maint_notifications_config=MaintNotificationsConfig(enabled=False),
         )
         pool.make_connection()  # type: ignore[no-untyped-call]  # reads the options of the URL; opens nothing
-    except (ValueError, TypeError, redis.RedisError):
+    except (ConfigurationError, ValueError, TypeError, redis.RedisError):
         # The message would repeat the URL, password and all.
-        raise ConfigurationError(f"{SETTING} is no URL like redis://host:6379/0 (or rediss://, unix://)") from None
+        said = f"{SETTING} is no URL like redis://:password@host:6379/0 (or rediss://, unix://), percent-encoded"
+        raise ConfigurationError(said) from None
     return pool
 
 

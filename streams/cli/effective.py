@@ -85,11 +85,13 @@ def _kafka(kafka: KafkaConnection | None) -> Iterator[tuple[str, str]]:
             yield settings.KAFKA_MECHANISM, mechanism
             yield settings.KAFKA_USERNAME, username
             yield settings.KAFKA_PASSWORD, MASK
-        case ClientCredentials(url=url, client_id=client_id):
+        case ClientCredentials(url=url, client_id=client_id, scope=scope, ca=ca):
             yield settings.KAFKA_MECHANISM, "OAUTHBEARER"
             yield settings.KAFKA_TOKEN_URL, masked(url)
             yield settings.KAFKA_CLIENT_ID, client_id
             yield settings.KAFKA_CLIENT_SECRET, MASK
+            yield settings.KAFKA_SCOPE, shown("", scope)
+            yield settings.KAFKA_TOKEN_CA, shown("", ca)
         case TokenFile(path=path):
             yield settings.KAFKA_MECHANISM, "OAUTHBEARER"
             yield settings.KAFKA_TOKEN_FILE, str(Path(path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from pathlib import Path
 
 import psycopg
@@ -40,6 +41,29 @@ async def qdrant(url: str, *, key: str | None, ca: Path | None = None) -> None:
         await client.get_collections()
     finally:
         await client.close()
+
+
+async def qdrant_takes(url: str, *, key: str | None, ca: Path | None = None) -> None:
+    """Delete a collection that is not there: it changes nothing, and a key that may only read is refused."""
+    from streams.adapters.qdrant import unasked  # noqa: PLC0415 - slow to import, and seldom asked for
+
+    client = unasked(url, key, ca=ca)
+    try:
+        await client.delete_collection(f"check-{uuid.uuid4().hex}")
+    finally:
+        await client.close()
+
+
+async def valkey_takes(url: str) -> None:
+    """Keep something under a key of our own for a millisecond, with the commands that answers are kept by."""
+    pool = connections(url)
+    try:
+        client = Redis(connection_pool=pool)
+        key = f"answers:check:{uuid.uuid4().hex}"
+        await client.set(key, b"", px=1)
+        await client.get(key)
+    finally:
+        await pool.aclose()
 
 
 async def valkey(url: str) -> None:

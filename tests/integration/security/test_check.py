@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -10,9 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from redis.asyncio import Redis
 
 from streams import settings as names
+from streams.adapters.redis_answers import connections
+from streams.cli import checks
 from streams.embedded import stack as stacks
+from streams.gateways import servers
 from streams.processors import rights
 from tests.integration.security.broker import SecuredKafka, password_of
 from tests.integration.security.conftest import until_known
@@ -78,7 +83,12 @@ async def test_all_is_well_or_is_named(
     assert found.pop("postgres").startswith("wrong: migrations: 0001_stores is missing; ")
     assert found.pop("rights on postgres") == "skipped: its migrations come first"
     assert {state.partition(":")[0] for state in found.values()} == {"ok", "skipped"}
-    assert [name for name, state in found.items() if state.startswith("skipped")] == ["language model", "tokens"]
+    assert [name for name, state in found.items() if state.startswith("skipped")] == [
+        "language model",
+        "reranker",
+        "tokens",
+        "telemetry",
+    ]
     assert password_of("chunk") not in said
 
     # The operator prepares it, and all is well.
@@ -174,3 +184,24 @@ async def test_a_server_that_answers_and_refuses_is_a_wrong_setting(
     assert code == 2
     asked = ("kafka", "topics", "rights on kafka", "postgres", "rights on postgres", "redis")
     assert {states[name] for name in asked} == {"wrong"}, said
+
+
+async def test_redis_is_written_to_as_answers_are_and_nothing_stays(environment: dict[str, str]) -> None:
+    pool = connections(environment[names.REDIS])
+    client = Redis(connection_pool=pool)
+    try:
+        await servers.valkey_takes(environment[names.REDIS])
+        await asyncio.sleep(0.01)
+        assert await client.keys() == []
+        # What answers need, and no more: neither PING nor DEL.
+        await client.execute_command("ACL", "SETUSER", "keeper", "on", ">pw", "~answers:*", "+get", "+set", "+select")
+        await client.execute_command("ACL", "SETUSER", "reader", "on", ">pw", "~*", "+get", "+ping", "+select")
+        for user, state in (("keeper", checks.OK), ("reader", checks.WRONG)):
+            url = environment[names.REDIS].replace("redis://", f"redis://{user}:pw@")
+            found = replace(names.given({}), redis=url)
+            made = await checks._one("redis", checks.Checks(found, [], [])._redis)
+            assert made.state == state, made
+            assert (names.REDIS in made.said) is (state == checks.WRONG)
+    finally:
+        await client.execute_command("ACL", "DELUSER", "keeper", "reader")
+        await pool.aclose()

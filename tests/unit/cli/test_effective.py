@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
+
+import trustme
 
 from streams import settings
 from streams.cli import effective
@@ -65,3 +68,21 @@ def test_a_variable_that_looks_like_a_setting_and_is_none_is_told_with_what_it_m
         ("RANKSTREAM_EMBEDER", settings.EMBEDDER),
     ]
     assert list(effective.unknown({"KAFKA_TLS_1234567890_1234567890"})) == [("KAFKA_TLS_1234567890_1234567890", None)]
+
+
+def test_a_login_by_token_is_printed_with_its_scope_and_its_ca(tmp_path: Path) -> None:
+    ca = tmp_path / "ca.pem"
+    trustme.CA().cert_pem.write_to_path(str(ca))
+    environment = {
+        settings.KAFKA: "k:1",
+        settings.KAFKA_MECHANISM: "OAUTHBEARER",
+        settings.KAFKA_TOKEN_URL: "https://login.example.org/token",
+        settings.KAFKA_CLIENT_ID: "embed",
+        settings.KAFKA_CLIENT_SECRET: "hidden",
+        settings.KAFKA_SCOPE: "kafka",
+        settings.KAFKA_TOKEN_CA: str(ca),
+    }
+    found = dict(effective.lines(settings.given(environment)))
+    assert {name: found[name] for name in environment} == {**environment, settings.KAFKA_CLIENT_SECRET: MASK}
+    del environment[settings.KAFKA_SCOPE]
+    assert dict(effective.lines(settings.given(environment)))[settings.KAFKA_SCOPE] == "-"
