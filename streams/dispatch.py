@@ -25,6 +25,7 @@ class Dispatcher:
         self._slots = asyncio.Semaphore(runner.processor.in_flight)
         self._last_of_key: dict[bytes, asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._leaving = False
         self._closed = False
 
     async def submit(self, record: Record, epoch: int) -> None:
@@ -38,6 +39,9 @@ class Dispatcher:
         if ticket is None:
             # It was waiting when the partitions moved, or the worker stopped: it comes again to whoever has them.
             self._slots.release()
+            return
+        if self._leaving and not self._runner.is_part(record):
+            self._slots.release()  # begun and never finished: it comes again to the next process
             return
         if self._runner.processor.ack is Ack.ON_RECEIPT:
             self.acks.finish(ticket)
@@ -80,6 +84,12 @@ class Dispatcher:
     def in_flight(self) -> int:
         """The number of records being worked on."""
         return len(self._tasks)
+
+    async def leave(self, seconds: float) -> None:
+        """Let what is in flight end for up to `seconds`; records are taken only if they are parts of that."""
+        self._leaving = True
+        if open_joins := set(self._tasks):
+            await asyncio.wait(open_joins, timeout=seconds)
 
     async def drain(self, seconds: float) -> None:
         """Let what is in flight finish for up to `seconds`, then cancel it; nothing unfinished is acknowledged."""

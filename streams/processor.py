@@ -69,7 +69,8 @@ class Processor:
     deadline: Callable[[Any], float | None] | None = None  # seconds since the epoch; later the work is dropped
     # Seconds that a record of this time may have waited for its turn; after that it fails as Overloaded. None: any.
     patience: Callable[[Any, float], float] | None = None
-    # Whether a record is but a part of what another record waits for: its trace is linked there, and has no span here.
+    # Whether a record is but a part of what another record waits for: its trace is linked there, and has no span here;
+    # a worker that stops takes no other ones.
     joins: Callable[[Any], bool] | None = None
     bulk: bool = False  # nobody waits for it: in a shared process it gives way to questions and to the live lane
     latency: bool = False  # a question waits for it: send at once rather than in batches

@@ -102,6 +102,15 @@ class Runner:
         """Return the age in seconds of the oldest record in work, by the broker's clock; 0 where there is none."""
         return max((now - work.sent for work in list(self._in_work.values())), default=0.0)
 
+    def is_part(self, record: Record) -> bool:
+        """Tell whether a record is but a part of what another one waits for; what cannot be read is none."""
+        if self.processor.joins is None:
+            return False
+        try:
+            return self.processor.joins(self.processor.reads(record, self.processor.source))
+        except (InvalidMessage, Invalid):
+            return False
+
     async def run(self, record: Record) -> Outcome:
         """Handle one record to its end; raises nothing but CannotContinue (and cancellation)."""
         work = self._in_work[id(record)] = _Work(began=time.monotonic(), sent=record.timestamp)

@@ -113,6 +113,33 @@ async def test_with_a_dead_fuse_the_client_says_so_at_the_deadline_and_the_next_
         assert (reply.error, took < 0.8 + LATE) == (None, True)
 
 
+async def test_a_fuse_that_stops_gives_its_questions_the_legs_they_wait_for(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A leg that comes two seconds after the signal is in the answer, and no other is said to be missing."""
+    assert settings.profiles is not None
+    patient = 'name = "patient"\nsummary = "two legs"\nlegs = ["sparse", "fulltext"]\nbudget = 6.0\nlegs_budget = 4.0\n'
+    (settings.profiles / "patient.toml").write_text(patient)
+    search, begun = QdrantVectors.search_sparse, asyncio.Event()
+
+    async def slowly(*given: Any, **named: Any) -> Any:
+        begun.set()
+        await asyncio.sleep(2.0)
+        return await search(*given, **named)
+
+    monkeypatch.setattr(QdrantVectors, "search_sparse", slowly)
+    async with running(settings, "prepare", "retrieve-fulltext", "retrieve-sparse") as client:
+        leaving = Fleet(settings, ["fuse"])
+        await leaving.start()
+        await leaving.ready()
+        asked = asyncio.create_task(timed(client, "zebra crossing", 10.0, profile="patient"))
+        await begun.wait()
+        await leaving.stop()
+        reply, _ = await asked
+        ran = {leg: report.status for leg, report in reply.legs.items() if report.status != "skipped"}
+        assert (reply.error, reply.degraded, ran) == (None, False, {"fulltext": "empty", "sparse": "empty"})
+
+
 async def test_empty_timeout_error_and_skipped_are_told_apart(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
