@@ -114,8 +114,8 @@ class Expected(Message, tag=True, rename={"schema_version": "version"}, frozen=T
     floor: float | None = None  # in place of the profile's
     progressive: bool = False  # the fused answer is wanted before the reranked one
     skipped: dict[str, str] = {}  # legs that do not run, with the reason
-    again: bool = False  # a flip overtook the first search
-    searches: int = 1  # how many there were, with this one; each flip that overtakes one makes another
+    again: bool = False  # a search was made before this one
+    searches: int = 1  # how many there were, with this one; each flip that overtakes one makes another, up to a limit
     cache_key: str | None = None  # where a complete answer is kept; absent: it is not
     rewritten: str | None = None  # the question as it is searched, where that is not what was asked
     reasons: tuple[str, ...] = ()  # why an option that the profile asks for did not do its work

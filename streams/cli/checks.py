@@ -26,9 +26,13 @@ SECONDS = 15.0  # for each check but these, which may read a model from disk
 LOADING = ("embedder", "reranker")
 LOAD_SECONDS = 120.0
 OK, SKIPPED, FAILED, WRONG = "ok", "skipped", "failed", "wrong"
-# Whose clients do not say where they looked; the others name their setting themselves.
+# Whose clients do not say where they looked, and what is told of a check that took too long.
 SETTINGS = {
     "kafka": settings.KAFKA,
+    "topics": settings.KAFKA,
+    "rights on kafka": settings.KAFKA,
+    "postgres": settings.POSTGRES,
+    "rights on postgres": settings.POSTGRES,
     "qdrant": settings.QDRANT,
     "redis": settings.REDIS,
     "language model": settings.LLM_URL,

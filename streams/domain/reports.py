@@ -29,7 +29,7 @@ def reports(expected: Expected, results: Mapping[Leg, LegResult]) -> dict[str, L
     return ran
 
 
-# Told where the index changed under a search and there was no time to search again.
+# Told where the index changed under a search, and it was not made again: no time, or made often enough.
 OVERTAKEN = "index: documents changed while they were searched for; what changed may be missing"
 
 

@@ -56,7 +56,7 @@ class Open:
 
 @dataclass(frozen=True, kw_only=True)
 class Deps:
-    """What `fuse` needs; `joins` is its only state, and outlives no deadline."""
+    """What `fuse` needs, and its state: `joins` (each kept for REMEMBERED seconds), `counts` and `meeting`."""
 
     passages: PassageReader
     pinned: PinnedReader
@@ -254,7 +254,7 @@ def _embedder(results: Mapping[Leg, LegResult]) -> str | None:
 
 
 def _may_repeat(expected: Expected, joined: float, deps: Deps) -> bool:
-    """Tell whether there is time to search again."""
+    """Tell whether to search again: there is time for it, and it was searched fewer than MOST_SEARCHES times."""
     # It ends when the legs' budget does, and mostly as soon as the last search did.
     longest = min(2 * (joined - expected.prepared), deps.profiles[expected.query.profile].legs_budget)
     in_time = deps.clock() + longest + FENCE_SECONDS / 4 <= expected.query.deadline
@@ -279,7 +279,6 @@ async def _overtaken(
 
 def _again(expected: Expected, behind: int, deps: Deps) -> Sequence[Outgoing]:
     """Return what has the legs search once more, under a ticket of its own."""
-    deps.counts["searched again"] += 1
     query = msgspec.structs.replace(expected.query, ticket=f"{expected.query.ticket}-again")
     once_more = msgspec.structs.replace(
         expected, query=query, prepared=deps.clock(), again=True, searches=expected.searches + 1, behind=behind

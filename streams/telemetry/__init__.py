@@ -1,1 +1,1 @@
-"""What the pipeline tells of itself: traces, metrics and logs. Only otel.py knows the SDK."""
+"""What the pipeline tells of itself: traces, metrics and logs. Only otel.py and otel_metrics.py import the SDK."""

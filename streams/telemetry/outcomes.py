@@ -34,23 +34,23 @@ def _of_reply(reply: QueryReply) -> Iterator[Reading]:
     yield QUESTION_DURATION, reply.milliseconds.total / 1000, labels
     if reply.cache == "hit":
         return  # its legs ran for another question
+    named = {reason.partition(": ")[0] for reason in reply.reasons}  # a leg may say something that is no reason
     told = 0
     for leg, report in reply.legs.items():
         yield LEG_RESULTS, 1, {"leg": leg, "status": report.status}
         if report.milliseconds is not None and report.status != "skipped":
             yield LEG_DURATION, report.milliseconds / 1000, {"leg": leg}
-        if reply.degraded and (reason := _reason(report)) is not None:
+        if leg in named:
             told += 1
-            yield DEGRADED, 1, {"leg": leg, "reason": reason}
+            yield DEGRADED, 1, {"leg": leg, "reason": _reason(report)}
     overtaken = reply.reasons.count(reports.OVERTAKEN)
-    for number in range(len(reply.reasons) - told):
-        # The rest are options of the profile that did not do their work: a rewrite, an expansion.
-        yield DEGRADED, 1, {"leg": "other", "reason": "overtaken" if number < overtaken else "option"}
+    # The rest are options of the profile that did not do their work: a rewrite, an expansion.
+    for reason, number in (("overtaken", overtaken), ("option", len(reply.reasons) - told - overtaken)):
+        if number:
+            yield DEGRADED, number, {"leg": "other", "reason": reason}
 
 
-def _reason(report: LegReport) -> str | None:
+def _reason(report: LegReport) -> str:
     if report.reason == admission.REASON:
         return "overloaded"
-    if report.status in ("timeout", "error"):
-        return report.status
-    return "fallback" if report.reason and report.status != "skipped" else None
+    return report.status if report.status in ("timeout", "error") else "fallback"

@@ -7,7 +7,7 @@ from typing import Any
 import hypothesis.strategies as st
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from msgspec import inspect as types
 
 from schemas.base import Message
@@ -50,7 +50,8 @@ def values(info: types.Type) -> st.SearchStrategy[Any]:  # noqa: PLR0911
 
 @pytest.mark.parametrize("message", MESSAGES, ids=lambda message: message.__name__)
 def test_what_is_encoded_is_decoded_to_the_same(message: type[Message]) -> None:
-    @settings(max_examples=25, deadline=None, database=None)
+    # The largest messages take long to make where the machine is busy.
+    @settings(max_examples=25, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
     @given(values(types.type_info(message)))
     def holds(example: Message) -> None:
         try:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from schemas.replies import ErrorInfo, LegReport, Milliseconds, QueryReply
 from streams.domain import reports
 from streams.telemetry import outcomes
@@ -21,7 +23,7 @@ LEGS = {
 
 
 def told(instrument: Instrument, **fields: Any) -> list[tuple[float, dict[str, str]]]:
-    reply = QueryReply(query_id="q", milliseconds=Milliseconds(total=120.0), legs=LEGS, **fields)
+    reply = QueryReply(query_id="q", milliseconds=Milliseconds(total=120.0), **{"legs": LEGS} | fields)
     outgoing = Outgoing(topic=catalogue.REPLIES, key=b"k", message=reply)
     return [
         (value, dict(labels)) for which, value, labels in outcomes.readings([outgoing], age=0.0) if which is instrument
@@ -51,6 +53,13 @@ def test_reasons_are_counted_by_class_and_what_no_leg_gave_as_an_option_s() -> N
         {"leg": "other", "reason": "option"},
     ]
     assert told(DEGRADED) == []
+
+
+@pytest.mark.parametrize("reason", [reports.OVERTAKEN, "the rewrite took too long"])
+def test_what_a_leg_says_without_breaking_is_not_counted_in_place_of_a_reason(reason: str) -> None:
+    unread = {"dense": LegReport(status="ok", reason="model-a does not read th: its scores do not count")}
+    (labels,) = [labels for _, labels in told(DEGRADED, degraded=True, reasons=(reason,), legs=unread)]
+    assert labels == {"leg": "other", "reason": "overtaken" if reason == reports.OVERTAKEN else "option"}
 
 
 def test_a_kept_answer_s_legs_and_a_first_revision_count_for_nothing() -> None:
