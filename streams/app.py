@@ -33,9 +33,9 @@ from topics.topic import DEAD_LETTER_HEADERS, LARGEST_RECORD
 log = logging.getLogger(__name__)
 
 DRAIN = 2.0  # seconds in which a stopping worker may finish what it has in flight
-# Seconds in which a stopping worker takes the parts of what it has in flight, if its records are such; new questions
-# are left to the next process meanwhile. More than the legs of a shipped profile have.
-LEAVE = 4.5
+# Seconds in which a stopping worker still reads, if its records are parts of what it has in flight: until that has
+# ended (more than the legs of a shipped profile have), then parts alone, for what came meanwhile.
+LEAVE, LEAVE_LAST = 3.5, 1.5
 COMMIT_INTERVAL = 0.5  # seconds; what was acknowledged since the last commit is repeated after a crash
 
 
@@ -80,7 +80,7 @@ class Worker:
     async def stop(self) -> None:
         """Take no more, finish what is in flight, commit, leave the group."""
         if self.processor.ack is Ack.ON_RECEIPT:
-            await self._dispatcher.leave(LEAVE)
+            await self._dispatcher.leave(LEAVE, LEAVE_LAST)
         self._stopping = self._watchdog.stopping = True
         self._unwatch()
         if self._watching is not None:

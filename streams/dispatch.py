@@ -85,11 +85,18 @@ class Dispatcher:
         """The number of records being worked on."""
         return len(self._tasks)
 
-    async def leave(self, seconds: float) -> None:
-        """Let what is in flight end for up to `seconds`; records are taken only if they are parts of that."""
+    async def leave(self, seconds: float, last: float) -> None:
+        """Let what is in flight end for up to `seconds`; then, for `last` ones, take only parts of what is.
+
+        What comes in the first time is worked on as ever, so that nothing waits for somebody who is about to go.
+        """
+        await self._ended(seconds)
         self._leaving = True
-        if open_joins := set(self._tasks):
-            await asyncio.wait(open_joins, timeout=seconds)
+        await self._ended(last)
+
+    async def _ended(self, seconds: float) -> None:
+        if tasks := set(self._tasks):
+            await asyncio.wait(tasks, timeout=seconds)
 
     async def drain(self, seconds: float) -> None:
         """Let what is in flight finish for up to `seconds`, then cancel it; nothing unfinished is acknowledged."""

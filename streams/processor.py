@@ -40,6 +40,9 @@ class Failure:
     attempts: int
 
 
+# Seconds for several writes, or one under a hold: longer than the stores' own limits, for an outage is theirs to tell.
+STORES_LIMIT = 180.0
+
 Handler = Callable[[Any, Any], Awaitable[Sequence[Outgoing]]]
 # Given an output and the deps: what must be held while it is sent, yielding whether it still may be; none: nothing.
 Hold = Callable[[Outgoing, Any], AbstractAsyncContextManager[bool] | None]

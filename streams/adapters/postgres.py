@@ -30,7 +30,9 @@ SETTING = "DATABASE_URL"
 OPEN_SECONDS = 5
 WRITE_SECONDS = 30.0
 QUERY_SECONDS = 2.0
-# While a writer holds a document it writes vectors, in several calls of up to 30 s.
+# While a writer holds a document it writes vectors, in several calls of up to 30 s. It stops before the server lets go
+# of the document: a process that was frozen meanwhile must not go on writing what another one has taken over.
+HELD_SECONDS = 100.0
 HOLD_SECONDS = 120.0
 # Reads in progress; the loop alone would not keep an abandoned one.
 _READS: set[asyncio.Task[list[DictRow]]] = set()
@@ -88,6 +90,17 @@ async def transaction(pool: Pool, doing: str, *, seconds: float = WRITE_SECONDS)
             with _limited(connection, seconds):
                 async with connection.transaction():
                     yield connection
+
+
+@asynccontextmanager
+async def held(pool: Pool, doing: str) -> AsyncIterator[Connection]:
+    """Run a block that writes elsewhere in a transaction; what it awaits when its time is over is cancelled."""
+    async with transaction(pool, doing, seconds=HOLD_SECONDS) as connection:
+        try:
+            async with asyncio.timeout(HELD_SECONDS):
+                yield connection
+        except TimeoutError as error:
+            raise StoreUnavailable(f"it took more than {HELD_SECONDS:g} s to {doing}") from error
 
 
 async def read(
@@ -170,7 +183,15 @@ def translated(doing: str) -> Iterator[None]:
         psycopg.IntegrityError,
     ) as error:
         raise Transient(f"postgres could not {doing}: {_line(error)}") from error
-    except (psycopg.OperationalError, psycopg.InterfaceError, errors.ReadOnlySqlTransaction) as error:
+    except (
+        psycopg.OperationalError,
+        psycopg.InterfaceError,
+        errors.ReadOnlySqlTransaction,
+        # The server ended what took too long, or had ended it before.
+        errors.IdleInTransactionSessionTimeout,
+        errors.TransactionTimeout,
+        errors.InFailedSqlTransaction,
+    ) as error:
         raise StoreUnavailable(f"postgres is not there to {doing}: {_line(error)}") from error
 
 

@@ -64,14 +64,14 @@ class PostgresVersions:
     @asynccontextmanager
     async def hold(self, key: DocKey, version: int, generation: str) -> AsyncIterator[bool]:
         """Share the document's row while a writer works: other writers may too, but nothing flips or is collected."""
-        async with postgres.transaction(self._pool, "hold a document", seconds=postgres.HOLD_SECONDS) as connection:
+        async with postgres.held(self._pool, "hold a document") as connection:
             yield await share(connection, key, version, generation) is not None
 
     @asynccontextmanager
     async def last(self, key: DocKey, version: int) -> AsyncIterator[bool]:
         """Share the document's rows, of all generations, while its version is logged: `accept` waits for them."""
         named = {"tenant": key.tenant, "source": key.source, "doc_id": key.doc_id}
-        async with postgres.transaction(self._pool, "log a version", seconds=postgres.HOLD_SECONDS) as connection:
+        async with postgres.held(self._pool, "log a version") as connection:
             rows = await (await connection.execute(sql("document_share_all"), named)).fetchall()
             yield version == max((row["accepted_version"] for row in rows), default=None)
 
@@ -111,8 +111,7 @@ class PostgresVersions:
 
     async def collect(self, key: DocKey, generation: str, remove: Callable[[Sequence[str]], Awaitable[None]]) -> None:
         """Remove, here and by `remove`, what flips took out; repeated in full when it did not come to its end."""
-        doing, seconds = "collect replaced chunks", postgres.HOLD_SECONDS
-        async with postgres.transaction(self._pool, doing, seconds=seconds) as connection:
+        async with postgres.held(self._pool, "collect replaced chunks") as connection:
             document = await _first(connection, "document_lock", key_of(key, generation))
             if document is None:
                 return

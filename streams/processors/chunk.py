@@ -28,7 +28,7 @@ from streams.domain.quota import Quotas
 from streams.domain.versions import Admission, Candidate, Verdict
 from streams.errors import Invalid
 from streams.ports import Generations, VersionStore
-from streams.processor import Failure, Processor
+from streams.processor import STORES_LIMIT, Failure, Processor
 from streams.wire import Moved, Outgoing, Record
 from topics import catalogue
 from topics.topic import Topic
@@ -244,6 +244,7 @@ CHUNK = Processor(
     reads=read,
     failed=failed,
     hold=hold,
+    time_limit=STORES_LIMIT,
     in_flight=32,  # what it moves to the bulk lane waits for the broker alone, and others behind it
 )
 CHUNK_BULK = dataclasses.replace(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from schemas.chunks import VectorBatch
 from streams.ports import VectorIndex, VersionStore
-from streams.processor import Processor
+from streams.processor import STORES_LIMIT, Processor
 from streams.processors import parts
 from streams.wire import Outgoing
 from topics import catalogue
@@ -38,6 +38,6 @@ INDEX_VECTORS = Processor(
     sinks=(catalogue.RECEIPTS,),
     handle=handle,
     failed=parts.failed_as("vectors"),
-    time_limit=150.0,  # longer than the stores' own limits: an outage is theirs to tell
+    time_limit=STORES_LIMIT,
     in_flight=4,  # each holds a database connection while Qdrant writes
 )

@@ -11,7 +11,7 @@ from schemas.documents import DocumentStatus, Receipt
 from streams.domain.generation import named
 from streams.errors import RankstreamError
 from streams.ports import Epochs, Generations, VectorIndex, VersionReader, VersionStore
-from streams.processor import Failure, Processor
+from streams.processor import STORES_LIMIT, Failure, Processor
 from streams.telemetry.meeting import Meeting
 from streams.wire import Outgoing
 from topics import catalogue
@@ -104,6 +104,6 @@ PUBLISH_VERSION = Processor(
     sinks=(catalogue.DOCUMENT_STATUS,),
     handle=handle,
     failed=failed,
-    time_limit=150.0,  # longer than the stores' own limits: an outage is theirs to tell
+    time_limit=STORES_LIMIT,
     in_flight=4,
 )

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from schemas.documents import Document
 from streams.domain.generation import named
 from streams.ports import Generations, VersionReader, VersionStore
-from streams.processor import Processor
+from streams.processor import STORES_LIMIT, Processor
 from streams.processors import chunk
 from streams.wire import Outgoing
 from topics import catalogue
@@ -46,6 +46,7 @@ REPLAY = Processor(
     source=catalogue.DOCUMENTS,
     sinks=(LANE, catalogue.RECEIPTS),
     handle=handle,
+    time_limit=STORES_LIMIT,
     in_flight=2,  # as `chunk-bulk`, whose connections it shares
     bulk=True,
     per_generation=True,

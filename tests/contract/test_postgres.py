@@ -346,3 +346,41 @@ async def test_the_lock_of_one_document_leaves_others_free(pool: postgres.Pool) 
         with pytest.raises(psycopg.errors.LockNotAvailable):
             async with pool.connection() as connection:
                 await connection.execute(b"SELECT FROM documents WHERE doc_id = 'billing/refunds.md' FOR UPDATE NOWAIT")
+
+
+async def test_a_hold_ends_what_it_waits_for_before_the_server_lets_go(
+    pool: postgres.Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the process was frozen meanwhile: what it would write next is another one's by then."""
+    versions = PostgresVersions(pool=pool)
+    await versions.accept(candidate(change(1, "a")))
+    monkeypatch.setattr(postgres, "HELD_SECONDS", 0.2)
+    written: list[str] = []
+    with pytest.raises(StoreUnavailable, match=r"more than 0\.2 s to hold a document"):
+        async with versions.hold(KEY, 1, "g1"):
+            await asyncio.sleep(30)
+            written.append("late")
+    with pytest.raises(StoreUnavailable, match=r"more than 0\.2 s to hold a document"):
+        async with versions.hold(KEY, 1, "g1"):
+            time.sleep(0.4)  # noqa: ASYNC251 frozen
+            await asyncio.sleep(0)  # a connection is fetched, a name looked up …
+            await asyncio.sleep(0)
+            written.append("late")
+    assert written == []
+    async with versions.hold(KEY, 1, "g1") as wanted:
+        assert wanted
+
+
+@pytest.mark.parametrize("setting", ["idle_in_transaction_session_timeout", "transaction_timeout"])
+async def test_a_session_that_the_server_ended_is_the_store_s_fault_and_not_the_record_s(
+    pool: postgres.Pool, setting: str
+) -> None:
+    async with pool.connection() as connection:
+        known = await (await connection.execute("SELECT 1 FROM pg_settings WHERE name = %s", [setting])).fetchone()
+    if known is None:
+        pytest.skip(f"this server has no {setting}")
+    with pytest.raises((StoreUnavailable, Transient)):
+        async with postgres.transaction(pool, "hold") as connection:
+            await connection.execute(sql.SQL("SET LOCAL {} = 100").format(sql.Identifier(setting)))
+            await asyncio.sleep(0.4)
+            await connection.execute("SELECT 1")

@@ -186,29 +186,35 @@ async def test_what_escapes_a_record_stops_the_worker(record: Callable[..., Reco
     assert "the consumer is gone" in str(bench.stopped[0])
 
 
-async def test_a_worker_that_leaves_takes_parts_of_what_it_has_and_nothing_new(
+async def test_a_worker_that_leaves_ends_what_it_has_and_takes_nothing_new_in_the_end(
     record: Callable[..., Record],
 ) -> None:
     bench = Bench(ack=Ack.ON_RECEIPT, keyed=False, joins=lambda receipt: receipt.doc_id.startswith("part"))
     await bench.submit(record, "question", b"a")
     await bench.settle()
-    leaving = asyncio.create_task(bench.dispatcher.leave(30.0))
+    leaving = asyncio.create_task(bench.dispatcher.leave(30.0, 30.0))
     await bench.settle()
+    await bench.submit(record, "second", b"b")
     bench.gate("part").set()
-    await bench.submit(record, "new", b"b")
     await bench.submit(record, "part", b"a")
     await bench.settle()
-    assert (bench.begun, leaving.done(), bench.dispatcher.in_flight) == (["question", "part"], False, 1)
     bench.gate("question").set()
+    await bench.settle()
+    await bench.submit(record, "new", b"c")
+    await bench.submit(record, "part of second", b"b")
+    await bench.settle()
+    assert (bench.begun, leaving.done()) == (["question", "second", "part", "part of second"], False)
+    for doc_id in ("second", "part of second"):
+        bench.gate(doc_id).set()
     await leaving
-    assert bench.acked == 1  # the new one, and what came after it, come again to the next process
+    assert bench.acked == 3  # the new one, and what came after it, come again to the next process
     assert bench.stopped == []
 
 
 async def test_a_worker_that_leaves_does_not_wait_for_ever(record: Callable[..., Record]) -> None:
     bench = Bench(ack=Ack.ON_RECEIPT, keyed=False, joins=lambda _: False)
     await bench.submit(record, "question", b"a")
-    await bench.dispatcher.leave(0.05)
+    await bench.dispatcher.leave(0.05, 0.05)
     assert bench.dispatcher.in_flight == 1
     await bench.dispatcher.drain(0.0)
     assert bench.dispatcher.in_flight == 0
