@@ -14,6 +14,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from detect_secrets.core.secrets_collection import SecretsCollection
 from detect_secrets.settings import default_settings
@@ -22,33 +23,76 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 BASELINE = ROOT / ".secrets.baseline"
-EXTRAS = ("test",)  # those that this environment has
 OURS = "rankstream"
+BUILDS = ("Makefile", "Dockerfile")  # that name packages themselves
+APART = frozenset({"pip-audit"})  # in an environment of its own, which nothing of ours runs in
+
+_PINNED = re.compile(r"==[^*,]+")
+_NAMED = re.compile(r"([\w.-]+)==(\d[\w.]*)")
 
 Finding = tuple[str, str, str]  # file, what it looks like, hash
 
 
 def unpinned(pyproject: str) -> Iterator[str]:
-    """Yield the requirements of pyproject.toml that allow more than one version."""
-    project = tomllib.loads(pyproject)["project"]
-    listed = [
-        *project["dependencies"],
-        *(each for extra in project["optional-dependencies"].values() for each in extra),
-    ]
-    for text in listed:
+    """Yield the requirements of pyproject.toml that allow more than one version, also those of the build."""
+    for text in _required(tomllib.loads(pyproject)):
         requirement = Requirement(text)
-        if requirement.name != OURS and not re.fullmatch(r"==[^*,]+", str(requirement.specifier)):
+        if requirement.name != OURS and not _PINNED.fullmatch(str(requirement.specifier)):
             yield text
 
 
+def unlisted(pyproject: str, builds: Iterable[str], constraints: str) -> Iterator[str]:
+    """Yield what is asked for in a version that constraints.txt does not name, of all extras, installed or not.
+
+    builds: texts of commands that install packages by name==version.
+    """
+    allowed = _allowed(constraints)
+    asked = {
+        (canonicalize_name(each.name), str(each.specifier).removeprefix("=="))
+        for each in map(Requirement, _required(tomllib.loads(pyproject)))
+        if _PINNED.fullmatch(str(each.specifier))
+    }
+    asked |= {(canonicalize_name(name), version) for text in builds for name, version in _NAMED.findall(text)}
+    for name, version in sorted(asked):
+        if name not in APART and allowed.get(name) != version:
+            yield f"{name}=={version}"
+
+
 def unconstrained(constraints: str) -> Iterator[str]:
-    """Yield what is installed here for rankstream in a version that constraints.txt does not name."""
-    lines = (line.partition("#")[0].strip() for line in constraints.splitlines())
-    pinned = dict(line.partition(";")[0].strip().split("==") for line in lines if line)
-    allowed = {canonicalize_name(name): version for name, version in pinned.items()}
-    for name, version in sorted(_installed(OURS, EXTRAS, {}).items()):
+    """Yield what is installed here for rankstream, extras too, in a version that constraints.txt does not name."""
+    allowed = _allowed(constraints)
+    for name, version in sorted(_installed(OURS, _extras_here(), {}).items()):
         if allowed.get(canonicalize_name(name)) != version:
             yield f"{name}=={version}"
+
+
+def _required(pyproject: Mapping[str, Any]) -> list[str]:
+    project = pyproject["project"]
+    extras = (each for extra in project["optional-dependencies"].values() for each in extra)
+    return [*project["dependencies"], *extras, *pyproject["build-system"]["requires"]]
+
+
+def _allowed(constraints: str) -> dict[str, str]:
+    lines = (line.partition("#")[0].strip() for line in constraints.splitlines())
+    pinned = dict(line.partition(";")[0].strip().split("==") for line in lines if line)
+    return {canonicalize_name(name): version for name, version in pinned.items()}
+
+
+def _extras_here() -> Iterator[str]:
+    """Yield the extras that this environment has; .venv-bge has more than .venv."""
+    for extra in metadata.metadata(OURS).get_all("Provides-Extra") or ():
+        needed = [Requirement(text) for text in metadata.requires(OURS) or ()]
+        names = [each.name for each in needed if each.marker and each.marker.evaluate({"extra": extra})]
+        if all(_is_here(name) for name in names):
+            yield extra
+
+
+def _is_here(name: str) -> bool:
+    try:
+        metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
 
 
 def _installed(name: str, extras: Iterable[str], found: dict[str, str]) -> dict[str, str]:
@@ -99,11 +143,13 @@ def main(arguments: list[str]) -> int:
     found = looks_secret(_tracked())
     if "--update" in arguments:
         _write(found)
-    problems = [f"pyproject.toml: {each} is not pinned" for each in unpinned((ROOT / "pyproject.toml").read_text())]
+    pyproject, constraints = ((ROOT / name).read_text() for name in ("pyproject.toml", "constraints.txt"))
+    problems = [f"pyproject.toml: {each} is not pinned" for each in unpinned(pyproject)]
+    builds = [(ROOT / name).read_text() for name in BUILDS]
     problems += [
-        f"constraints.txt: {each} is installed and not listed"
-        for each in unconstrained((ROOT / "constraints.txt").read_text())
+        f"constraints.txt: {each} is asked for and not listed" for each in unlisted(pyproject, builds, constraints)
     ]
+    problems += [f"constraints.txt: {each} is installed and not listed" for each in unconstrained(constraints)]
     problems += [
         f"{file}: {kind}; if it is none, `python -m deploy.audit --update`"
         for file, kind, _ in sorted(found - known(json.loads(BASELINE.read_text())))

@@ -2,6 +2,7 @@
 
 RankstreamError
 ├── ConfigurationError      a setting is wrong or missing: one line, exit 2
+│   └── Unreachable         what a setting names does not answer when we start: it may be right, and the server down
 ├── Invalid                 the input is wrong and will stay wrong: dead letter at once, or an error reply
 │   ├── NoVectors           a model is asked for that has no vectors
 │   └── Undeliverable       an output that the broker refuses for what it is
@@ -27,6 +28,10 @@ class RankstreamError(Exception):
 
 class ConfigurationError(RankstreamError):
     """A setting is wrong or missing."""
+
+
+class Unreachable(ConfigurationError):
+    """What a setting names does not answer: the server may be down, or the setting wrong."""
 
 
 class Invalid(RankstreamError):

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
+from streams import secret_urls
 from streams.errors import ConfigurationError
 from topics.connection import ClientCredentials, KafkaConnection, Login, Password, Tls, TokenFile, context
 
@@ -107,6 +108,12 @@ def kafka(environment: Environment) -> KafkaConnection | None:
     return KafkaConnection(bootstrap=bootstrap, tls=tls, login=login)
 
 
+def url_of(environment: Environment, name: str) -> str | None:
+    """Return a URL; raise ConfigurationError where its password would be read as something else."""
+    text = environment.get(name)
+    return secret_urls.checked(text, name) if text else None
+
+
 def with_password(url: str | None, environment: Environment, *, setting: str, file: str) -> str | None:
     """Return a URL (or libpq's key=value pairs) with the password that its file holds; raise ConfigurationError."""
     path = environment.get(file)
@@ -129,13 +136,13 @@ def with_password(url: str | None, environment: Environment, *, setting: str, fi
 
 def postgres(environment: Environment) -> str | None:
     """Return the URL of Postgres with its password."""
-    url = environment.get(POSTGRES) or None
+    url = url_of(environment, POSTGRES)
     return with_password(url, environment, setting=POSTGRES, file=POSTGRES_PASSWORD_FILE)
 
 
 def redis(environment: Environment) -> str | None:
     """Return the URL of Redis with its password and the CA that it is trusted by."""
-    url = environment.get(REDIS) or None
+    url = url_of(environment, REDIS)
     url = with_password(url, environment, setting=REDIS, file=REDIS_PASSWORD_FILE)
     ca = ca_of(environment, REDIS_CA)
     if ca is None:
@@ -203,7 +210,7 @@ def _token(environment: Environment) -> ClientCredentials | TokenFile:
         if given := [name for name in _OF_ENDPOINTS if environment.get(name)]:
             raise ConfigurationError(f"{KAFKA_TOKEN_FILE} and {given[0]} are both set; leave one of them out")
         return TokenFile(path=path)
-    url, client_id = environment.get(KAFKA_TOKEN_URL), environment.get(KAFKA_CLIENT_ID)
+    url, client_id = url_of(environment, KAFKA_TOKEN_URL), environment.get(KAFKA_CLIENT_ID)
     secret = secret_of(environment, KAFKA_CLIENT_SECRET, KAFKA_CLIENT_SECRET_FILE)
     needed = {KAFKA_TOKEN_URL: url, KAFKA_CLIENT_ID: client_id, KAFKA_CLIENT_SECRET_FILE: secret}
     if missing := [name for name, value in needed.items() if not value]:

@@ -9,6 +9,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from streams.errors import ConfigurationError
 
+BY_LLM = "llm"  # as a reranker: the language model
 T = TypeVar("T")
 P = ParamSpec("P")
 

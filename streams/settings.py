@@ -113,10 +113,10 @@ class Settings:
 
     data_dir: Path
     kafka: KafkaConnection | None = None
-    qdrant: str | None = None
+    qdrant: str | None = field(default=None, repr=False)  # may hold a password
     qdrant_key: str | None = field(default=None, repr=False)
     qdrant_ca: Path | None = None  # of the certificate at a https URL; none: what this machine trusts
-    postgres: str | None = field(default=None, repr=False)  # may hold a password
+    postgres: str | None = field(default=None, repr=False)  # the same
     redis: str | None = field(default=None, repr=False)  # the same
     broker: str = "auto"  # which embedded broker: auto, kafka or tansu
     session_timeout: float = 10.0  # seconds without a heartbeat after which a worker's partitions move
@@ -165,7 +165,7 @@ def _read(environment: values.Environment) -> Settings:
     return Settings(
         data_dir=data_dir(environment),
         kafka=_secured(environment, security.kafka),
-        qdrant=environment.get(QDRANT) or None,
+        qdrant=_secured(environment, security.url_of, QDRANT),
         qdrant_key=_secured(environment, security.secret_of, QDRANT_KEY, QDRANT_KEY_FILE),
         qdrant_ca=_secured(environment, security.ca_of, QDRANT_CA),
         postgres=_secured(environment, security.postgres),
@@ -244,11 +244,14 @@ def _secured(environment: values.Environment, function: Callable[..., T], *names
 @values.noted
 def _llm(environment: Mapping[str, str]) -> Llm | None:
     """Return the language model that is set; raise ConfigurationError for half a setting or one that is needed."""
-    url, model = environment.get(LLM_URL) or "", environment.get(LLM_MODEL) or ""
+    url, model = security.url_of(environment, LLM_URL) or "", environment.get(LLM_MODEL) or ""
     if not url and not model:
-        for name, off in ((GRAPH_LLM, "off"), (CHUNK_CONTEXT, "none")):
-            if (environment.get(name) or off) != off:
-                raise ConfigurationError(f"{name} needs a language model; set {LLM_URL} and {LLM_MODEL}")
+        options = ((GRAPH_LLM, "off"), (CHUNK_CONTEXT, "none"))
+        needing = [name for name, off in options if (environment.get(name) or off) != off]
+        if environment.get(RERANKER, "").strip() == values.BY_LLM:
+            needing.append(f"{RERANKER}={values.BY_LLM}")
+        if needing:
+            raise ConfigurationError(f"{needing[0]} needs a language model; set {LLM_URL} and {LLM_MODEL}")
         return None
     if not url or not model:
         missing, given_one = (LLM_MODEL, LLM_URL) if url else (LLM_URL, LLM_MODEL)
@@ -269,6 +272,7 @@ def _jwt(environment: values.Environment) -> Jwt | None:
         return None
     if missing := [name for name, value in found.items() if not value]:
         raise ConfigurationError(f"{missing[0]} is not set; tokens need {', '.join(found)}")
+    security.url_of(environment, JWT_KEYS)
     if found[JWT_KEYS].startswith("http://"):
         raise ConfigurationError(f"{JWT_KEYS} must be https:// or a file: whoever changes the answer lets himself in")
     if claims is not None and len(claims) != 3:

@@ -2,6 +2,7 @@
 
 AdminError
 ├── BrokerUnreachable   no broker answers where KAFKA_BOOTSTRAP_SERVERS says
+│   └── BrokerRefuses   there is one, and it refuses us, or what is set is no address
 └── TopicRefused        the broker will not create or describe a topic
 """
 
@@ -29,7 +30,17 @@ from topics.refusals import why_not
 from topics.table import render_table
 from topics.topic import Topic
 
-__all__ = ["AdminError", "BrokerUnreachable", "Change", "Difference", "TopicRefused", "apply", "check", "render_table"]
+__all__ = [
+    "AdminError",
+    "BrokerRefuses",
+    "BrokerUnreachable",
+    "Change",
+    "Difference",
+    "TopicRefused",
+    "apply",
+    "check",
+    "render_table",
+]
 
 CONNECT_SECONDS = 5.0
 REQUEST_SECONDS = 30.0
@@ -45,6 +56,10 @@ class AdminError(Exception):
 
 class BrokerUnreachable(AdminError):
     """No broker answers where KAFKA_BOOTSTRAP_SERVERS says."""
+
+
+class BrokerRefuses(BrokerUnreachable):
+    """A broker answers and refuses us, or KAFKA_BOOTSTRAP_SERVERS is no address: a setting must be changed."""
 
 
 class TopicRefused(AdminError):
@@ -140,11 +155,11 @@ async def _connect(kafka: Kafka) -> AsyncIterator[AIOKafkaAdminClient]:
             async with asyncio.timeout(CONNECT_SECONDS):
                 await admin.start()
         except (ValueError, OverflowError) as error:
-            raise BrokerUnreachable(f"KAFKA_BOOTSTRAP_SERVERS is {bootstrap!r}: write host:port[,host:port]") from error
+            raise BrokerRefuses(f"KAFKA_BOOTSTRAP_SERVERS is {bootstrap!r}: write host:port[,host:port]") from error
         yield admin
     except (KafkaConnectionError, TimeoutError) as error:
         why = None if isinstance(error, TimeoutError) else await why_not(kafka)
-        raise BrokerUnreachable(why or unreachable) from error
+        raise (BrokerRefuses(why) if why else BrokerUnreachable(unreachable)) from error
     except KafkaError as error:
         raise AdminError(f"the Kafka broker at {bootstrap} answers with an error: {error}") from error
     finally:

@@ -70,5 +70,11 @@ STORES = Dashboard(
             about="Times the provider's price a token: what it costs.",
             stacked=True,
         ),
+        Panel(
+            title="Hosted embedders: tokens, of an hour",
+            queries=[("sum by (kind) (increase(rankstream_embedder_tokens_total[1h]))", "{{kind}}")],
+            about="As the providers count; OpenAI and what speaks its protocol do; Cloudflare's answers do not say.",
+            stacked=True,
+        ),
     ),
 )

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from streams import settings
+from streams import secret_urls, settings
 from streams.adapters.profile_fields import nearest
 from streams.errors import ConfigurationError
 
@@ -158,7 +158,8 @@ def _check_url(where: str, spec: Spec) -> None:
     except ValueError:
         fits = False
     if not fits:
-        raise ConfigurationError(f"{where}.url: is {spec.url!r}; it must begin with http:// or https:// and a host")
+        shown = secret_urls.masked(spec.url)
+        raise ConfigurationError(f"{where}.url: is {shown!r}; it must begin with http:// or https:// and a host")
     if parts.username or parts.password or parts.query:
         raise ConfigurationError(f"{where}.url: holds more than host and path; a key belongs into key_env or key_file")
 

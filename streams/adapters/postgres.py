@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
+import re
 import select
 import socket
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -18,7 +19,8 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool
 
-from streams.errors import ConfigurationError, Invalid, StoreUnavailable, Transient
+from streams import secret_urls
+from streams.errors import ConfigurationError, Invalid, StoreUnavailable, Transient, Unreachable
 
 Connection: TypeAlias = psycopg.AsyncConnection[DictRow]
 Pool: TypeAlias = AsyncConnectionPool[Connection]
@@ -36,14 +38,13 @@ _READS: set[asyncio.Task[list[DictRow]]] = set()
 _SESSION = "SET lock_timeout = '30s'; SET idle_in_transaction_session_timeout = '120s'"
 _KEEPALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 20_000}
 
+_REFUSES = re.compile("FATAL:|SSL error|does not support SSL|certificate|no password supplied")
+_BUSY = re.compile("starting up|shutting down|recovery mode|too many|connection slots|Connection refused")
+
 
 async def open_pool(url: str, *, size: int = 8) -> Pool:
-    """Open a pool of up to `size` connections; raise ConfigurationError, within 5 s, when there is no server."""
-    try:
-        at = conninfo_to_dict(url)
-    except psycopg.Error:
-        # Its message would repeat the URL, password and all.
-        raise ConfigurationError(f"{SETTING} is no postgresql:// URL") from None
+    """Open a pool of up to `size` connections; raise ConfigurationError within 5 s: Unreachable without a server."""
+    at = parsed(url)
     try:
         async with asyncio.timeout(OPEN_SECONDS):
             # A pool does not tell why it cannot connect.
@@ -51,7 +52,8 @@ async def open_pool(url: str, *, size: int = 8) -> Pool:
     except (psycopg.Error, TimeoutError, OSError) as error:
         reason = _line(error) if str(error) else f"no answer in {OPEN_SECONDS} s"
         place = f"{at.get('host', 'localhost')}:{at.get('port', 5432)}/{at.get('dbname', '')}"
-        raise ConfigurationError(f"{SETTING}: cannot connect to {place}: {reason}") from error
+        kind = ConfigurationError if _refused(error) else Unreachable
+        raise kind(f"{SETTING}: cannot connect to {place}: {reason}") from error
     pool: Pool = AsyncConnectionPool(
         url,
         min_size=1,
@@ -64,6 +66,15 @@ async def open_pool(url: str, *, size: int = 8) -> Pool:
     )
     await pool.open()
     return pool
+
+
+def parsed(url: str) -> Mapping[str, Any]:
+    """Return what libpq reads in a URL; raise ConfigurationError that does not repeat it."""
+    try:
+        return conninfo_to_dict(secret_urls.checked(url, SETTING))
+    except psycopg.Error:
+        # Its message would repeat the URL, password and all.
+        raise ConfigurationError(f"{SETTING} is no postgresql:// URL") from None
 
 
 @asynccontextmanager
@@ -161,6 +172,14 @@ def translated(doing: str) -> Iterator[None]:
         raise Transient(f"postgres could not {doing}: {_line(error)}") from error
     except (psycopg.OperationalError, psycopg.InterfaceError, errors.ReadOnlySqlTransaction) as error:
         raise StoreUnavailable(f"postgres is not there to {doing}: {_line(error)}") from error
+
+
+def _refused(error: Exception) -> bool:
+    """Tell whether a server answered and does not want us, for what is set; libpq has only words for it."""
+    if not isinstance(error, psycopg.Error):
+        return False
+    asked = error.pgconn is not None and error.pgconn.used_password
+    return not _BUSY.search(str(error)) and (asked or bool(_REFUSES.search(str(error))))
 
 
 def _line(error: Exception) -> str:

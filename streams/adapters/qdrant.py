@@ -17,12 +17,13 @@ from qdrant_client import AsyncQdrantClient, models
 
 from schemas.chunks import Level, SparseVector, VectorBatch
 from schemas.queries import Hit
+from streams import secret_urls
 from streams.adapters import qdrant_scope
 from streams.adapters.dense_vectors import Row, listed, rows, weighed
 from streams.adapters.qdrant_errors import translated
 from streams.domain.generation import Model
 from streams.domain.scope import Scope
-from streams.errors import ConfigurationError, Invalid, NoVectors, RankstreamError
+from streams.errors import ConfigurationError, Invalid, NoVectors, RankstreamError, Transient, Unreachable
 from streams.telemetry.calls import traced
 
 T = TypeVar("T")
@@ -41,9 +42,22 @@ async def open_client(url: str, api_key: str | None = None, *, ca: Path | None =
 
     ca: a file of the certificates that a https URL is trusted by; none: those of this machine.
     """
+    client = unasked(url, api_key, ca=ca)
     try:
-        client = AsyncQdrantClient(
-            url=url,
+        async with translated("list collections", OPEN_SECONDS):
+            await client.get_collections()
+    except RankstreamError as error:
+        await client.close()
+        kind = Unreachable if isinstance(error, Transient) else ConfigurationError
+        raise kind(f"{SETTING}: {error}") from error
+    return client
+
+
+def unasked(url: str, api_key: str | None = None, *, ca: Path | None = None) -> AsyncQdrantClient:
+    """Return a client that has asked nothing yet; raise ConfigurationError that does not repeat the URL."""
+    try:
+        return AsyncQdrantClient(
+            url=secret_urls.checked(url, SETTING),
             api_key=api_key,
             prefer_grpc=False,
             check_compatibility=False,
@@ -52,15 +66,8 @@ async def open_client(url: str, api_key: str | None = None, *, ca: Path | None =
             limits=httpx.Limits(max_keepalive_connections=32),
             verify=ssl.create_default_context(cafile=ca) if ca else True,
         )
-    except ValueError as error:
-        raise ConfigurationError(f"{SETTING}: {error}") from error
-    try:
-        async with translated("list collections", OPEN_SECONDS):
-            await client.get_collections()
-    except RankstreamError as error:
-        await client.close()
-        raise ConfigurationError(f"{SETTING}: {error}") from error
-    return client
+    except (ValueError, httpx.InvalidURL):
+        raise ConfigurationError(f"{SETTING} is no URL like http://host:6333") from None
 
 
 @traced("qdrant", "upsert", "rewrite", "remove", "read", "search_dense", "search_sparse")

@@ -17,6 +17,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.maint_notifications import MaintNotificationsConfig
 
+from streams import secret_urls
 from streams.errors import ConfigurationError, Transient
 from streams.telemetry.calls import traced
 
@@ -34,8 +35,13 @@ def open_answers(url: str) -> RedisAnswers:
 
     Nothing is connected yet, and a server that is not there is no error: the search does without.
     """
+    return RedisAnswers(connections(url))
+
+
+def connections(url: str) -> BlockingConnectionPool:
+    """Return the connections to a URL, none open yet; raise ConfigurationError that does not repeat it."""
     try:
-        at = urlsplit(url)
+        at = urlsplit(secret_urls.checked(url, SETTING))
         number = at.path.strip("/")
         if at.scheme != "unix" and number and not number.isdecimal():
             raise ValueError(number)  # redis-py would take database 0
@@ -51,10 +57,11 @@ def open_answers(url: str) -> RedisAnswers:
             maint_notifications_config=MaintNotificationsConfig(enabled=False),
         )
         pool.make_connection()  # type: ignore[no-untyped-call]  # reads the options of the URL; opens nothing
-    except (ValueError, TypeError, redis.RedisError):
+    except (ConfigurationError, ValueError, TypeError, redis.RedisError):
         # The message would repeat the URL, password and all.
-        raise ConfigurationError(f"{SETTING} is no URL like redis://host:6379/0 (or rediss://, unix://)") from None
-    return RedisAnswers(pool)
+        said = f"{SETTING} is no URL like redis://:password@host:6379/0 (or rediss://, unix://), percent-encoded"
+        raise ConfigurationError(said) from None
+    return pool
 
 
 @traced("redis", "get", "put")

@@ -10,7 +10,7 @@ from streams import settings
 from streams.cli import console
 
 
-@click.command("check", short_help="Check all settings, connections and rights; change nothing.")
+@click.command("check", short_help="Check all settings, connections and rights; leave all as it is.")
 @click.argument("users", nargs=-1, metavar="[PROCESSOR|USER]...")
 def command(users: tuple[str, ...]) -> int:
     """Print the settings in effect with secrets masked, and check every connection and every right.
@@ -32,7 +32,7 @@ def command(users: tuple[str, ...]) -> int:
         console.say(f"{name:<{width}}  {value}")
     console.say()
     wanted = list(dict.fromkeys(right for granted in chosen.values() for right in granted))
-    findings = asyncio.run(checks.Checks(found, wanted, store_roles.of_users(chosen)).run())
+    findings = asyncio.run(checks.Checks(found, wanted, store_roles.of_users(chosen), chosen).run())
     width = max(len(each.name) for each in findings)
     for each in findings:
         console.say(f"{each.name:<{width}}  {each.state}{f': {each.said}' if each.said else ''}")

@@ -1,24 +1,29 @@
-"""What `rankstream check` looks at: each server, and each right there. Nothing is written anywhere."""
+"""What `rankstream check` looks at: each server, and each right there. Nothing of it is left anywhere."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import redis
 
 from streams import settings
-from streams.adapters import embedders, postgres, postgres_rights, postgres_roles, profiles
+from streams.adapters import embedders, postgres, postgres_rights, postgres_roles, profiles, rerankers
 from streams.adapters.chat import ChatModel
+from streams.adapters.flag_reranker import FlagReranker
 from streams.adapters.postgres_generations import PostgresGenerations
-from streams.errors import ConfigurationError, RankstreamError, Transient
+from streams.errors import ConfigurationError, Invalid, RankstreamError, Transient, Unreachable
 from streams.gateways import permitted, servers
+from streams.processors import store_roles
+from streams.processors.rerank import RERANK
 from streams.processors.rights import Right
 from streams.settings import Settings
 from topics import admin
 
-SECONDS = 15.0  # for each check but that of the embedder, which may read a model from disk
+SECONDS = 15.0  # for each check but these, which may read a model from disk
+LOADING = ("embedder", "reranker")
 LOAD_SECONDS = 120.0
 OK, SKIPPED, FAILED, WRONG = "ok", "skipped", "failed", "wrong"
 # Whose clients do not say where they looked; the others name their setting themselves.
@@ -27,6 +32,8 @@ SETTINGS = {
     "qdrant": settings.QDRANT,
     "redis": settings.REDIS,
     "language model": settings.LLM_URL,
+    "reranker": settings.RERANKER,
+    "telemetry": settings.TELEMETRY,
 }
 
 
@@ -42,11 +49,14 @@ class Finding:
 class Checks:
     """The checks of one set of settings, for the users whose rights are wanted."""
 
-    def __init__(self, found: Settings, wanted: Sequence[Right], roles: Sequence[str]) -> None:
-        """`wanted`: rights on Kafka; `roles`: whose rights on Postgres."""
+    def __init__(
+        self, found: Settings, wanted: Sequence[Right], roles: Sequence[str], users: Collection[str] = ()
+    ) -> None:
+        """`wanted`: rights on Kafka; `roles`: whose rights on Postgres; `users`: who is to work with these settings."""
         self._settings = found
         self._wanted = wanted
         self._roles = roles
+        self._users = frozenset(users)
 
     async def run(self) -> list[Finding]:
         """Run all at the same time; return what each found, in one order."""
@@ -61,7 +71,9 @@ class Checks:
             "redis": self._redis,
             "embedder": self._embedder,
             "language model": self._llm,
+            "reranker": self._reranker,
             "tokens": self._tokens,
+            "telemetry": self._telemetry,
         }
         return list(await asyncio.gather(*(_one(name, check) for name, check in checks.items())))
 
@@ -134,18 +146,35 @@ class Checks:
             return Finding(name="tokens", state=SKIPPED, said=f"{settings.JWT_KEYS} is not set")
         from streams.gateways import tokens  # noqa: PLC0415  few wait for cryptography
 
-        tokens.check_file(self._settings.jwt.keys)
+        await tokens.check(self._settings.jwt)
         return None
+
+    async def _telemetry(self) -> Finding | None:
+        if self._settings.telemetry is None:
+            return Finding(name="telemetry", state=SKIPPED, said=f"{settings.TELEMETRY} is not set")
+        from streams.telemetry import otel  # noqa: PLC0415  slow to import
+
+        await asyncio.to_thread(otel.check, self._settings.telemetry)
+        return Finding(name="telemetry", state=OK, said=self._settings.telemetry)
 
     async def _qdrant(self) -> Finding | None:
         url = settings.need(self._settings.qdrant, settings.QDRANT)
-        await servers.qdrant(url, key=self._settings.qdrant_key, ca=self._settings.qdrant_ca)
+        from streams.adapters.qdrant_errors import translated  # noqa: PLC0415  slow to import
+
+        async with translated("list collections", SECONDS):
+            await servers.qdrant(url, key=self._settings.qdrant_key, ca=self._settings.qdrant_ca)
+        if self._users & store_roles.WRITE_VECTORS:
+            async with translated("write", SECONDS):
+                await servers.qdrant_takes(url, key=self._settings.qdrant_key, ca=self._settings.qdrant_ca)
         return None
 
     async def _redis(self) -> Finding | None:
         if self._settings.redis is None:
             return Finding(name="redis", state=SKIPPED, said=f"{settings.REDIS} is not set: no answer is kept")
-        await servers.valkey(self._settings.redis)
+        try:
+            await servers.valkey_takes(self._settings.redis)
+        except (redis.AuthenticationError, redis.exceptions.NoPermissionError, redis.ReadOnlyError) as error:
+            raise ConfigurationError(str(error)) from error
         return None
 
     async def _embedder(self) -> Finding | None:
@@ -174,6 +203,23 @@ class Checks:
                 await embedder.close()
         return Finding(name="embedder", state=OK, said=", ".join(model.name for model in (main, *also)))
 
+    async def _reranker(self) -> Finding | None:
+        name, found = self._settings.reranker, self._settings.llm
+        if name is None:
+            return Finding(name="reranker", state=SKIPPED, said=f"{settings.RERANKER} is not set")
+        if name == rerankers.LLM:
+            if found is None:
+                raise ConfigurationError(f"{name} needs {settings.LLM_URL} and {settings.LLM_MODEL}")
+            return Finding(name="reranker", state=OK, said=f"by the language model, {found.model}")
+        if RERANK.name not in self._users:
+            return Finding(name="reranker", state=SKIPPED, said="these users load none")
+        folder = await asyncio.to_thread(rerankers.downloaded, name)
+        if folder is None:
+            said = f"{name} is not on disk: `{RERANK.name}` fetches it when it starts"
+            return Finding(name="reranker", state=SKIPPED, said=said)
+        await (await asyncio.to_thread(FlagReranker, folder)).close()
+        return Finding(name="reranker", state=OK, said=name)
+
     async def _llm(self) -> Finding | None:
         found = self._settings.llm
         if found is None:
@@ -189,14 +235,23 @@ class Checks:
 async def _one(name: str, check: Callable[[], Awaitable[Finding | None]]) -> Finding:
     """Run a check; whatever it raises is what it found."""
     try:
-        async with asyncio.timeout(LOAD_SECONDS if name == "embedder" else SECONDS):
+        async with asyncio.timeout(LOAD_SECONDS if name in LOADING else SECONDS):
             return await check() or Finding(name=name, state=OK)
     except TimeoutError:
         return Finding(name=name, state=FAILED, said=_named(name, "no answer in time"))
     except Exception as error:
-        state = WRONG if isinstance(error, ConfigurationError | admin.AdminError) else FAILED
+        state = WRONG if _must_be_changed(error) else FAILED
         said = " ".join(str(error).split())[:400] or type(error).__name__
         return Finding(name=name, state=state, said=_named(name, said))
+
+
+def _must_be_changed(error: Exception) -> bool:
+    """Tell what is wrong from what does not answer, and may do so again."""
+    if isinstance(error, Unreachable):
+        return False
+    if isinstance(error, admin.BrokerUnreachable):
+        return isinstance(error, admin.BrokerRefuses)
+    return isinstance(error, ConfigurationError | Invalid | admin.AdminError)
 
 
 def _named(check: str, said: str) -> str:

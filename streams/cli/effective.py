@@ -8,13 +8,12 @@ import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 from streams import settings
+from streams.secret_urls import MASK, masked
 from streams.settings import Llm, Settings
 from topics.connection import ClientCredentials, KafkaConnection, Password, TokenFile
 
-MASK = "•••"
 LIKE_OURS = ("RANKSTREAM_", "KAFKA_SASL_", "KAFKA_TLS_", "KAFKA_OAUTH_", "KAFKA_SECURITY_", "KAFKA_BOOTSTRAP")
 NOT_OURS = ("RANKSTREAM_FAUST", "RANKSTREAM_IMAGE", "RANKSTREAM_GPU_IMAGE")  # of Faust, and of docker-compose.yml
 _KNOWN = [value for key, value in vars(settings).items() if key.isupper() and isinstance(value, str)]
@@ -39,7 +38,7 @@ def lines(found: Settings) -> Iterator[tuple[str, str]]:
             yield from _llm(value)
         elif field.name == "jwt":
             names = (settings.JWT_KEYS, settings.JWT_ISSUER, settings.JWT_AUDIENCE, settings.JWT_CLAIMS)
-            parts = (None,) * 4 if value is None else (value.keys, value.issuer, value.audience, value.claims)
+            parts = (None,) * 4 if value is None else (masked(value.keys), value.issuer, value.audience, value.claims)
             yield from zip(names, (shown("", part) for part in parts), strict=True)
         elif field.name != "fast_fetch":  # of the broker, not of a setting
             yield _name(field.name), shown(field.name, value)
@@ -49,24 +48,13 @@ def shown(field: str, value: Any) -> str:
     """Return a value as text, without what must not be read over a shoulder."""
     if value is None:
         return "-"
-    if field in ("postgres", "redis"):
-        return without_secrets(value)
+    if field in ("postgres", "qdrant", "redis"):
+        return masked(value)
     if re.search("key$|secret|password|token$", field):
         return MASK
     if isinstance(value, tuple):
         return ":".join(map(str, value)) if field in ("health", "http") else ",".join(map(str, value))
     return {True: "on", False: "off"}.get(value, str(value)) if isinstance(value, bool) else str(value)
-
-
-def without_secrets(url: str) -> str:
-    """Return a URL, or libpq's key=value pairs, with its password masked, and those among its parameters."""
-    if "://" not in url:
-        return re.sub(r"(password|passphrase)\s*=\s*('(\\.|[^'])*'|\S+)", rf"\1={MASK}", url)
-    at = urlsplit(url)
-    user, separator, host = at.netloc.rpartition("@")
-    name, colon, _ = user.partition(":")
-    query = re.sub(r"([^=&]*pass[^=&]*)=[^&]*", rf"\1={MASK}", at.query)
-    return urlunsplit(at._replace(netloc=f"{name}{colon}{MASK if colon else ''}{separator}{host}", query=query))
 
 
 def unknown(given: Collection[str]) -> Iterator[tuple[str, str | None]]:
@@ -97,17 +85,19 @@ def _kafka(kafka: KafkaConnection | None) -> Iterator[tuple[str, str]]:
             yield settings.KAFKA_MECHANISM, mechanism
             yield settings.KAFKA_USERNAME, username
             yield settings.KAFKA_PASSWORD, MASK
-        case ClientCredentials(url=url, client_id=client_id):
+        case ClientCredentials(url=url, client_id=client_id, scope=scope, ca=ca):
             yield settings.KAFKA_MECHANISM, "OAUTHBEARER"
-            yield settings.KAFKA_TOKEN_URL, without_secrets(url)
+            yield settings.KAFKA_TOKEN_URL, masked(url)
             yield settings.KAFKA_CLIENT_ID, client_id
             yield settings.KAFKA_CLIENT_SECRET, MASK
+            yield settings.KAFKA_SCOPE, shown("", scope)
+            yield settings.KAFKA_TOKEN_CA, shown("", ca)
         case TokenFile(path=path):
             yield settings.KAFKA_MECHANISM, "OAUTHBEARER"
             yield settings.KAFKA_TOKEN_FILE, str(Path(path))
 
 
 def _llm(llm: Llm | None) -> Iterator[tuple[str, str]]:
-    yield settings.LLM_URL, without_secrets(llm.url) if llm else "-"
+    yield settings.LLM_URL, masked(llm.url) if llm else "-"
     yield settings.LLM_MODEL, llm.model if llm else "-"
     yield settings.LLM_KEY, MASK if llm and llm.key else "-"

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from streams import settings
+from streams import secret_urls, settings
 from streams.cli import connect, console
 from streams.errors import ConfigurationError, RankstreamError
 
@@ -219,7 +219,9 @@ def _check_url(url: str) -> None:
     except ValueError:  # a port that is none
         good = False
     if not good or any(sign.isspace() or not sign.isprintable() for sign in url):
-        raise ConfigurationError(f"--url {url!r} is no gateway's address, such as http://127.0.0.1:8400")
+        raise ConfigurationError(
+            f"--url {secret_urls.masked(url)!r} is no gateway's address, such as http://127.0.0.1:8400"
+        )
 
 
 def _key(path: Path) -> str:

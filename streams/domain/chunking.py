@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from schemas.chunks import Chunk, Level, chunk_text
 from schemas.documents import ContentType, DocumentChange, Kind
-from streams.domain import sections
+from streams.domain import language, sections
 from streams.domain.blocks import Block, fitted, joined, packed
 from streams.domain.cuts import by_sentences
 from streams.domain.html import to_markdown
@@ -54,6 +54,7 @@ class DocumentText:
     title: str  # of a Q&A pair: the question
     content: str  # of a Q&A pair: the answer
     content_type: ContentType = "text/markdown"
+    language: str = language.DEFAULT  # ISO 639 code
 
 
 def text_of(change: DocumentChange, generation: str) -> DocumentText:
@@ -68,6 +69,7 @@ def text_of(change: DocumentChange, generation: str) -> DocumentText:
         title=change.question or change.title if is_qa else change.title,
         content=change.answer or change.content if is_qa else change.content,
         content_type=change.content_type,
+        language=language.detect(f"{change.title}\n{change.content}", change.language),
     )
 
 
@@ -121,7 +123,7 @@ class _Numbered:
         key = (level, path, body)
         identity = chunk_id(
             generation=self._document.generation,
-            level=chunk_level(level, self._document.kind),
+            level=chunk_level(level, self._document.kind, self._document.language),
             tenant=self._document.tenant,
             source=self._document.source,
             doc_id=self._document.doc_id,

@@ -8,6 +8,7 @@ import uuid
 import msgspec
 
 from schemas.documents import DocumentChange
+from streams.domain.language import DEFAULT
 
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "https://rankstream.dev/chunk")
 
@@ -35,9 +36,14 @@ def chunk_id(
     return str(uuid.uuid5(_NAMESPACE, length_prefixed(parts)))
 
 
-def chunk_level(level: str, kind: str) -> str:
-    """Return what a chunk is filed under, which never changes: a page that becomes a pair has other chunks."""
-    return level if kind == "document" else f"{kind} {level}"
+def chunk_level(level: str, kind: str, language: str) -> str:
+    """Return what a chunk is filed under, which never changes.
+
+    A page that becomes a pair has other chunks, and so has one whose language is told or detected anew: the lexemes and
+    sparse vectors of a chunk are those of its language. Pages in the default language are filed under the level alone.
+    """
+    level = level if kind == "document" else f"{kind} {level}"
+    return level if language == DEFAULT else f"{level} {language}"
 
 
 def content_hash(change: DocumentChange) -> str:

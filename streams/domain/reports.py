@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from schemas.queries import Expected, Leg, LegResult
-from schemas.replies import LegReport, QueryReply
+from schemas.replies import ErrorInfo, LegReport, QueryReply
 
 
 def reports(expected: Expected, results: Mapping[Leg, LegResult]) -> dict[str, LegReport]:
@@ -46,8 +46,10 @@ def reasons(legs: Mapping[str, LegReport]) -> tuple[str, ...]:
     return tuple(f"{leg}: {report.reason or report.status}" for leg, report in sorted(broken.items()))
 
 
-def closing(reply: QueryReply) -> QueryReply:
-    """Return the last revision that came as the final one: the reranked one did not come by the deadline."""
-    late = LegReport(status="timeout", reason="no reply by the deadline")
-    why = (*reply.reasons, *reasons({"rerank": late}))
-    return msgspec.structs.replace(reply, final=True, degraded=True, reasons=why, legs={**reply.legs, "rerank": late})
+def closing(reply: QueryReply, error: ErrorInfo | None = None) -> QueryReply:
+    """Return the last revision that came as the final one: the reranked one did not come by the deadline, or failed."""
+    report = LegReport(status="timeout", reason="no reply by the deadline")
+    if error is not None:
+        report = LegReport(status="error", reason=error.error_class)
+    why = (*reply.reasons, *reasons({"rerank": report}))
+    return msgspec.structs.replace(reply, final=True, degraded=True, reasons=why, legs={**reply.legs, "rerank": report})

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError
 
-from streams.errors import ConfigurationError
+from streams.errors import ConfigurationError, Unreachable
 from streams.settings import KAFKA
 from topics.connection import Kafka, client_settings
 from topics.refusals import why_not
@@ -23,15 +23,20 @@ OVERHEAD = 65_536
 
 @asynccontextmanager
 async def reaching(kafka: Kafka) -> AsyncIterator[None]:
-    """Give the block a few seconds to talk to the broker; raise ConfigurationError that names the setting."""
+    """Give the block a few seconds to talk to the broker; raise ConfigurationError that names the setting.
+
+    Unreachable where nobody answers; another one where somebody does, and refuses us, or where it is no address.
+    """
     try:
         async with asyncio.timeout(WITHIN):
             yield
     except (KafkaError, OSError, ValueError, OverflowError) as error:  # the last one: a port beyond 65,535
-        why = None if isinstance(error, TimeoutError | ValueError | OverflowError) else await why_not(kafka)
-        raise ConfigurationError(
-            why or f"no Kafka broker answers at {kafka}; is it running, and is {KAFKA} right?"
-        ) from error
+        said = f"no Kafka broker answers at {kafka}; is it running, and is {KAFKA} right?"
+        if isinstance(error, ValueError | OverflowError):
+            raise ConfigurationError(said) from error
+        if why := None if isinstance(error, TimeoutError) else await why_not(kafka):
+            raise ConfigurationError(why) from error
+        raise Unreachable(said) from error
 
 
 async def open_producer(kafka: Kafka, *, linger_ms: int) -> AIOKafkaProducer:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import ssl
+import uuid
 from pathlib import Path
 
 import psycopg
-import redis.asyncio
 from aiokafka.admin import AIOKafkaAdminClient
+from redis.asyncio import Redis
 
+from streams.adapters.postgres import parsed as parse
+from streams.adapters.redis_answers import connections
 from streams.gateways.broker import reaching
 from topics.connection import Kafka, client_settings
 
@@ -25,27 +27,49 @@ async def kafka(at: Kafka) -> None:
 
 async def postgres(url: str) -> None:
     """Run a statement."""
+    parse(url)  # psycopg's own message would repeat it
     async with await psycopg.AsyncConnection.connect(url) as connection:
         await connection.execute(b"SELECT 1")
 
 
 async def qdrant(url: str, *, key: str | None, ca: Path | None = None) -> None:
     """List the collections."""
-    from qdrant_client import AsyncQdrantClient  # noqa: PLC0415 - slow to import, and seldom asked for
+    from streams.adapters.qdrant import unasked  # noqa: PLC0415 - slow to import, and seldom asked for
 
-    client = AsyncQdrantClient(
-        url=url, api_key=key, check_compatibility=False, verify=ssl.create_default_context(cafile=ca) if ca else True
-    )
+    client = unasked(url, key, ca=ca)
     try:
         await client.get_collections()
     finally:
         await client.close()
 
 
+async def qdrant_takes(url: str, *, key: str | None, ca: Path | None = None) -> None:
+    """Delete a collection that is not there: it changes nothing, and a key that may only read is refused."""
+    from streams.adapters.qdrant import unasked  # noqa: PLC0415 - slow to import, and seldom asked for
+
+    client = unasked(url, key, ca=ca)
+    try:
+        await client.delete_collection(f"check-{uuid.uuid4().hex}")
+    finally:
+        await client.close()
+
+
+async def valkey_takes(url: str) -> None:
+    """Keep something under a key of our own for a millisecond, with the commands that answers are kept by."""
+    pool = connections(url)
+    try:
+        client = Redis(connection_pool=pool)
+        key = f"answers:check:{uuid.uuid4().hex}"
+        await client.set(key, b"", px=1)
+        await client.get(key)
+    finally:
+        await pool.aclose()
+
+
 async def valkey(url: str) -> None:
     """Ping."""
-    client = redis.asyncio.from_url(url)
+    pool = connections(url)
     try:
-        await client.ping()
+        await Redis(connection_pool=pool).ping()
     finally:
-        await client.aclose()
+        await pool.aclose()

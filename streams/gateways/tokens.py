@@ -151,6 +151,14 @@ def check_file(place: str) -> None:
         )
 
 
+async def check(found: Jwt, *, schemes: tuple[str, ...] = ("https://",)) -> None:
+    """Read the keys now: raise ConfigurationError where there are none, Transient where the provider has no answer."""
+    if not found.keys.startswith(schemes):
+        check_file(found.keys)
+    elif not _usable(await JwtTokens(found, schemes=schemes)._read()):
+        raise ConfigurationError(f"{JWT_KEYS}: the provider's answer is no JSON Web Key Set with a public key")
+
+
 def _usable(jwks: Any) -> Mapping[str, jwt.PyJWK]:
     """Return the public signing keys by their id; what is of another kind, such as a shared secret, is left out."""
     found: dict[str, jwt.PyJWK] = {}

@@ -22,7 +22,7 @@ from schemas.chunks import Chunk, ChunkBatch
 from schemas.cloudevents import read_document_change
 from schemas.codec import InvalidMessage
 from schemas.documents import DocKey, Document, DocumentChange, DocumentStatus, Receipt
-from streams.domain import changes, chunker, chunking, identity, language, token_limit
+from streams.domain import changes, chunker, chunking, identity, token_limit
 from streams.domain.generation import Generation
 from streams.domain.quota import Quotas
 from streams.domain.versions import Admission, Candidate, Verdict
@@ -107,15 +107,15 @@ async def into(
 ) -> tuple[Admission, list[Outgoing]]:
     """Judge a version for one generation; an accepted one is returned in parts for the topic `to`."""
     change = document.change
-    detected = language.detect(f"{change.title}\n{change.content}", change.language)
-    chunks = _cut(change, generation)
+    text = chunking.text_of(change, generation.id)
+    chunks = chunking.cut(text, limits=chunker.limits(generation.chunker)) if change.op == "upsert" else ()
     parts = _parts(chunks, most=max(1, MOST_CHUNKS // (len(generation.models) + len(generation.lexical))))
     admission = await versions.accept(
         Candidate(
             change=change,
             content_hash=document.content_hash,
             generation=generation.id,
-            language=detected,
+            language=text.language,
             chunks=chunks,
             parts=len(parts),
             replayed=replayed,
@@ -133,7 +133,7 @@ async def into(
         part=0,
         parts=len(parts),
         kind=change.kind,
-        language=detected,
+        language=text.language,
         agents=change.agents,
         tags=change.tags,
         chunks=(),
@@ -179,12 +179,6 @@ def _check_size(accepted: Document) -> None:
         raise Invalid(
             f"the document has {size:,} bytes in its normal form; the limit is {most:,}: split it", field="content"
         )
-
-
-def _cut(change: DocumentChange, generation: Generation) -> tuple[Chunk, ...]:
-    if change.op == "delete":
-        return ()
-    return chunking.cut(chunking.text_of(change, generation.id), limits=chunker.limits(generation.chunker))
 
 
 def _parts(chunks: Sequence[Chunk], *, most: int) -> list[tuple[Chunk, ...]]:

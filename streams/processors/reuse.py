@@ -48,7 +48,7 @@ def _ids(batch: ChunkBatch, chunk: Chunk, generation: str) -> list[str]:
     return [
         identity.chunk_id(
             generation=generation,
-            level=identity.chunk_level(level, batch.kind),
+            level=identity.chunk_level(level, batch.kind, batch.language),
             tenant=batch.tenant,
             source=batch.source,
             doc_id=batch.doc_id,

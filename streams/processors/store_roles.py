@@ -7,6 +7,8 @@ from typing import Literal, get_args
 
 from streams.processors import catalogue
 from streams.processors.extract import EXTRACT, EXTRACT_BULK
+from streams.processors.index_vectors import INDEX_VECTORS
+from streams.processors.publish_version import PUBLISH_VERSION
 
 Role = Literal["reader", "writer", "operator", "gateway"]
 
@@ -14,6 +16,8 @@ ROLES: tuple[Role, ...] = get_args(Role)
 NAMED = "rankstream_{}"  # a role of Postgres
 OWNER = "owner"  # a user: `rankstream topics apply`, who owns the tables
 _STORELESS = (EXTRACT, EXTRACT_BULK)
+# Who writes to Qdrant; all others read there at most, once the collection is made.
+WRITE_VECTORS = frozenset({INDEX_VECTORS.name, PUBLISH_VERSION.name, "operator"})
 
 
 def of_user(name: str) -> Role | None:

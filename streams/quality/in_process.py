@@ -138,10 +138,11 @@ class InProcess:
                 async with asyncio.timeout(left):
                     await self._enter(request)
                     async for result in cascade:
-                        if isinstance(result, QueryReply):
-                            last = result if last is None or result.revision > last.revision else last
-                            if result.final or result.error is not None:
-                                return result
+                        if not isinstance(result, QueryReply) or (last and result.revision <= last.revision):
+                            continue
+                        last = reports.closing(last, result.error) if last and result.error else result
+                        if last.final or last.error is not None:
+                            return last
             except TimeoutError:
                 pass
         if last is not None:

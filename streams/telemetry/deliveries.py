@@ -16,9 +16,12 @@ log = logging.getLogger(__name__)
 class Deliveries:
     """How the exports of this process went so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, told: bool = True) -> None:
+        """told: the first failure is logged."""
         self.delivered = False  # any of them, ever
         self.failed = False
+        self.why = ""  # the last one failed
+        self._told = told
         self._one = threading.Lock()  # three exporters work at the same time
 
     def good(self) -> None:
@@ -28,8 +31,8 @@ class Deliveries:
     def bad(self, why: str) -> None:
         """Note one that was not; the first is told."""
         with self._one:
-            first, self.failed = not self.failed, True
-        if first:
+            first, self.failed, self.why = not self.failed, True, why
+        if first and self._told:
             log.warning("%s: the collector does not take what is sent (%s); this is said once", TELEMETRY, why)
 
 

@@ -153,6 +153,9 @@ BATCH_WAIT = _histogram("rankstream.batch.wait", "s", QUICK, (KIND,), "how long 
 BATCH_QUEUE = _gauge("rankstream.batch.queue", "{text}", (KIND,), "texts that wait for a model")
 BATCH_REFUSED = _counter("rankstream.batch.refused", (KIND,), "texts that found a model's queue full", read=True)
 MODEL_SECONDS = _counter("rankstream.model.busy", (KIND,), "time that models computed", unit="s", read=True)
+EMBEDDER_TOKENS = _counter(
+    "rankstream.embedder.tokens", (KIND,), "tokens that hosted embedders read, where they say how many", read=True
+)
 LLM_CALLS = _counter("rankstream.llm.calls", (LLM_OUTCOME,), "answers of the language model", read=True)
 LLM_TOKENS = _counter("rankstream.llm.tokens", (TOKEN,), "tokens that the language model read and wrote", read=True)
 # the probe, and every process of itself

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import socket
 import threading
 import time
@@ -16,6 +17,7 @@ from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExp
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk._logs import LoggerProvider
 from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
+from opentelemetry.sdk.metrics.export import MetricsData
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
@@ -31,6 +33,7 @@ from opentelemetry.trace import (
 )
 from opentelemetry.trace import Span as SdkSpan
 
+from streams.errors import ConfigurationError, Transient
 from streams.telemetry import w3c
 from streams.telemetry.deliveries import Deliveries, Session
 from streams.telemetry.instruments import Instrument
@@ -47,6 +50,7 @@ METRICS_EVERY = 15.0  # seconds, as Prometheus scrapes
 MOST_SPANS = 8_192  # that wait for their export; more are dropped, so that a collector that is away costs no memory
 HOPELESS = 0.3  # seconds that an end waits for a collector that never took anything
 TIMEOUT = 5.0  # seconds for one export
+_REFUSED = re.compile("status 4(?!08|29)..")  # another attempt will not help
 _KINDS: Mapping[Kind, SpanKind] = {
     "internal": SpanKind.INTERNAL,
     "client": SpanKind.CLIENT,
@@ -168,6 +172,29 @@ class Otel:
         self._traces.force_flush()
         self._metrics.flush()
         self._logs.force_flush()
+
+
+def check(endpoint: str) -> None:
+    """Send empty exports as a process would, with its headers and certificates; blocks for some seconds at most.
+
+    Raises ConfigurationError where the collector refuses them, Transient where it does not answer.
+    """
+    for path in ("traces", "metrics", "logs"):
+        came = Deliveries(told=False)
+        with Session(came) as session:
+            _send_nothing(f"{endpoint.rstrip('/')}/v1/{path}", session)
+        if not came.delivered:
+            said = f"the collector does not take {path} ({came.why or 'no answer'})"
+            raise (ConfigurationError if _REFUSED.fullmatch(came.why) else Transient)(said)
+
+
+def _send_nothing(endpoint: str, session: Session) -> None:
+    if endpoint.endswith("metrics"):
+        OTLPMetricExporter(endpoint=endpoint, timeout=TIMEOUT, session=session).export(MetricsData(resource_metrics=[]))
+    elif endpoint.endswith("traces"):
+        OTLPSpanExporter(endpoint=endpoint, timeout=TIMEOUT, session=session).export(())
+    else:
+        OTLPLogExporter(endpoint=endpoint, timeout=TIMEOUT, session=session).export(())
 
 
 class _Logs(logging.Handler):

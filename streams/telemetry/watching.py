@@ -47,6 +47,9 @@ def of_models(opened: Mapping[str, Any]) -> Iterator[Reading]:
                 yield told.BATCH_QUEUE, of.queued, name
                 yield told.BATCH_REFUSED, of.refused, name
                 yield told.MODEL_SECONDS, of.model_seconds, name
+        if isinstance(tokens := getattr(each, "tokens", None), Mapping):
+            for kind, number in tokens.items():
+                yield told.EMBEDDER_TOKENS, number, {"kind": kind}
         if (spent := getattr(getattr(each, "model", None), "spent", None)) is not None:
             yield told.LLM_CALLS, spent.calls, {"outcome": "ok"}
             yield told.LLM_CALLS, spent.failures, {"outcome": "error"}

@@ -54,6 +54,19 @@ async def test_an_edit_of_one_paragraph_embeds_that_paragraph(pipeline: Pipeline
     assert ("Z777" in found, "K030" in found) == (True, False)
 
 
+async def test_a_language_that_is_told_later_is_that_of_the_indexes(pipeline: Pipeline) -> None:
+    """The same text as another language has other stems: the legs that go by words must not keep the old ones."""
+    tenant = "t-edits-language"
+    text = "# Archiv\n\nKellerregal 17: Rechnungen."  # nothing in it says which language it is
+    (status,) = await pipeline.publish(page("told", text, tenant=tenant, version=1, language="en"))
+    assert status.status == "searchable"
+    (status,) = await pipeline.publish(page("told", text, tenant=tenant, version=2, language="de"))
+    assert status.status == "searchable"
+    reply = await pipeline.client.ask("Wo liegt die Rechnung?", tenant=tenant, explain=True)
+    (passage,) = [each for each in reply.passages if each.doc_id == "told"]
+    assert {"fulltext", "sparse"} <= set(passage.legs)
+
+
 async def test_a_paragraph_of_a_long_section_embeds_its_surroundings_and_not_the_page(
     pipeline: Pipeline, embedded: list[str]
 ) -> None:

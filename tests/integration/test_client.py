@@ -10,8 +10,11 @@ import pytest
 
 from schemas.documents import DocumentChange
 from schemas.queries import Filters, QueryRequest, Turn
+from schemas.replies import LegReport, error_reply
 from streams.errors import ConfigurationError, Invalid, NoReply
 from streams.gateways.client import GRACE, Client
+from streams.processors.fuse import OVERLOADED
+from streams.processors.replying import UNCHECKED
 from tests.integration.answering import Server, change, no_receipt, reply_to, silence
 from topics.catalogue import REPLIES
 
@@ -119,6 +122,30 @@ async def test_the_first_revision_is_the_answer_at_the_deadline_when_the_reranke
     assert (reply.error, reply.revision, reply.final, reply.degraded) == (None, 1, True, True)
     assert reply.reasons == ("rerank: no reply by the deadline",)
     assert reply.legs["rerank"].status == "timeout"
+
+
+async def test_an_error_after_a_revision_is_told_at_once_as_what_it_is(server: Server, client: Client) -> None:
+    async def fails(server: Server, request: QueryRequest, headers: dict[str, bytes]) -> None:
+        await server.reply(headers, reply_to(request, revision=1, final=False))
+        await server.reply(headers, error_reply(request.query_id, UNCHECKED, revision=2))
+
+    server.answer = fails
+    seen = [reply async for reply in client.ask_stream("x", tenant=server.tenant, timeout=30)]
+    assert [(reply.revision, reply.final, reply.error) for reply in seen] == [(1, False, None), (1, True, None)]
+    assert seen[-1].legs["rerank"] == LegReport(status="error", reason=UNCHECKED.error_class)
+
+
+async def test_what_a_second_process_says_of_an_answered_question_is_not_taken(server: Server, client: Client) -> None:
+    """After a rebalance the same question may be read again, by a process that refuses it."""
+
+    async def refuses(server: Server, request: QueryRequest, headers: dict[str, bytes]) -> None:
+        await server.reply(headers, reply_to(request, revision=1, final=False))
+        await server.reply(headers, error_reply(request.query_id, OVERLOADED))
+        await server.reply(headers, reply_to(request, revision=2, final=True))
+
+    server.answer = refuses
+    reply = await client.ask("x", tenant=server.tenant, timeout=30)
+    assert (reply.error, reply.revision, reply.final, reply.degraded) == (None, 2, True, False)
 
 
 async def test_a_question_that_cannot_be_asked_names_the_field(server: Server, client: Client) -> None:

@@ -10,7 +10,7 @@ from streams.errors import ConfigurationError
 
 @pytest.mark.parametrize(
     ("value", "reranker"),
-    [(None, None), ("", None), ("none", None), (" None ", None), ("llm", "llm"), ("BAAI/bge", "BAAI/bge")],
+    [(None, None), ("", None), ("none", None), (" None ", None), ("BAAI/bge", "BAAI/bge")],
 )
 def test_nothing_is_reranked_unless_a_reranker_is_named(value: str | None, reranker: str | None) -> None:
     environment = {} if value is None else {settings.RERANKER: value}
@@ -19,10 +19,10 @@ def test_nothing_is_reranked_unless_a_reranker_is_named(value: str | None, reran
 
 
 def test_a_running_stack_does_not_hide_it(tmp_path: object) -> None:
-    environment = {settings.DATA_DIR: str(tmp_path), settings.RERANKER: "llm"}
+    environment = {settings.DATA_DIR: str(tmp_path), settings.RERANKER: "some"}
     settings.endpoints_file(settings.data_dir(environment)).write_text('{"kafka": "k:1"}')
     found = settings.load(environment)
-    assert (str(found.kafka), found.reranker) == ("k:1", "llm")
+    assert (str(found.kafka), found.reranker) == ("k:1", "some")
 
 
 @pytest.mark.parametrize(

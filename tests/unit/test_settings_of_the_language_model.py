@@ -26,6 +26,10 @@ def test_the_key_comes_from_a_file_or_the_environment_and_is_not_printed(tmp_pat
     assert given is not None and given.key == "plain"
 
 
+def test_the_reranker_may_be_the_language_model() -> None:
+    assert settings.given({**URL, **MODEL, settings.RERANKER: " llm "}).reranker == "llm"
+
+
 @pytest.mark.parametrize(
     ("environment", "says"),
     [
@@ -36,6 +40,7 @@ def test_the_key_comes_from_a_file_or_the_environment_and_is_not_printed(tmp_pat
         ({settings.GRAPH_LLM: "on"}, "RANKSTREAM_GRAPH_LLM needs a language model; set RANKSTREAM_LLM_URL"),
         ({settings.CHUNK_CONTEXT: "vectors"}, "RANKSTREAM_CHUNK_CONTEXT needs a language model"),
         ({settings.CHUNK_CONTEXT: "reranker"}, "RANKSTREAM_CHUNK_CONTEXT needs a language model"),
+        ({settings.RERANKER: "llm"}, "RANKSTREAM_RERANKER=llm needs a language model; set RANKSTREAM_LLM_URL"),
         ({**URL, **MODEL, settings.CHUNK_CONTEXT: "all"}, "RANKSTREAM_CHUNK_CONTEXT is 'all'; it must be one of none"),
     ],
 )

@@ -35,6 +35,7 @@ class HttpEmbedder:
         self.model = name
         self.dimension = spec.dimension
         self.truncated = 0  # texts that were longer than the model reads
+        self.tokens = {"queries": 0, "passages": 0}  # that the provider says it read, good answers or not
         self._where = f"embedders.{name}"
         self._spec = spec
         self._protocol = PROTOCOLS[spec.kind]
@@ -89,7 +90,8 @@ class HttpEmbedder:
         lengths = [token_limit.estimate(text) for text in sent]
         for numbers in buckets.in_order(lengths, spec.batch, most=spec.request_tokens):
             body = self._protocol.body(spec, [sent[number] for number in numbers], options, query)
-            found = await self.endpoint.post(body, partial(self._read, wanted=len(numbers)), seconds=seconds)
+            read = partial(self._read, wanted=len(numbers), kind="queries" if query else "passages")
+            found = await self.endpoint.post(body, read, seconds=seconds)
             rows[numbers] = found
         return rows
 
@@ -105,8 +107,9 @@ class HttpEmbedder:
             )
         return sent
 
-    def _read(self, answer: Any, *, wanted: int) -> Vectors:
+    def _read(self, answer: Any, *, wanted: int, kind: str) -> Vectors:
         """Return the unit vectors of an answer; raise ValueError where another attempt may be better."""
+        self.tokens[kind] += self._protocol.tokens(answer)
         try:
             found = self._protocol.rows(answer)
             if len(found) != wanted:

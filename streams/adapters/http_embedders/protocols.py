@@ -29,6 +29,7 @@ class Protocol:
     headers: Callable[[str], Mapping[str, str]]
     body: Callable[[Spec, Sequence[str], Mapping[str, Any], bool], Mapping[str, Any]]  # the last: of questions
     rows: Callable[[Any], Sequence[Any]]  # vectors in the texts' order; raises KeyError, TypeError, Malformed
+    tokens: Callable[[Any], int]  # that an answer says it read; 0 where it does not say
 
 
 def _bearer(key: str) -> Mapping[str, str]:
@@ -50,6 +51,17 @@ def _openai_rows(answer: Any) -> Sequence[Any]:
         raise Malformed("the indices of its vectors repeat or have gaps")
     by_index = dict(zip(indices, rows, strict=True))
     return [by_index[index]["embedding"] for index in range(len(rows))]
+
+
+def _counted(part: str, *names: str) -> Callable[[Any], int]:
+    """Return a reader of the first of some numbers in a part of an answer; whatever else is there counts nothing."""
+
+    def read(answer: Any) -> int:
+        of = answer.get(part) if isinstance(answer, dict) else None
+        found = [of[name] for name in names if name in of] if isinstance(of, dict) else []
+        return max(0, found[0]) if found and type(found[0]) is int else 0
+
+    return read
 
 
 def _gemini_model(spec: Spec) -> str:
@@ -87,18 +99,24 @@ def _cloudflare_rows(answer: Any) -> Sequence[Any]:
 
 PROTOCOLS: Mapping[Kind, Protocol] = {
     "openai": Protocol(
-        url=lambda spec: f"{_base(spec, OPENAI)}/embeddings", headers=_bearer, body=_openai_body, rows=_openai_rows
+        url=lambda spec: f"{_base(spec, OPENAI)}/embeddings",
+        headers=_bearer,
+        body=_openai_body,
+        rows=_openai_rows,
+        tokens=_counted("usage", "prompt_tokens", "total_tokens"),
     ),
     "gemini": Protocol(
         url=lambda spec: f"{_base(spec, GEMINI)}/v1beta/{_gemini_model(spec)}:batchEmbedContents",
         headers=lambda key: {"x-goog-api-key": key} if key else {},
         body=_gemini_body,
         rows=_gemini_rows,
+        tokens=_counted("usageMetadata", "promptTokenCount", "totalTokenCount"),
     ),
     "cloudflare": Protocol(
         url=lambda spec: f"{_base(spec)}/ai/run/{_cloudflare_model(spec)}",
         headers=_bearer,
         body=_cloudflare_body,
         rows=_cloudflare_rows,
+        tokens=lambda _: 0,  # its answers do not say
     ),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -10,9 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from redis.asyncio import Redis
 
 from streams import settings as names
+from streams.adapters.redis_answers import connections
+from streams.cli import checks
 from streams.embedded import stack as stacks
+from streams.gateways import servers
 from streams.processors import rights
 from tests.integration.security.broker import SecuredKafka, password_of
 from tests.integration.security.conftest import until_known
@@ -41,6 +46,14 @@ async def environment(secured: SecuredKafka, tmp_path_factory: pytest.TempPathFa
     await started.stop()
 
 
+@pytest.fixture(scope="module")
+def operator(environment: dict[str, str]) -> dict[str, str]:
+    """The settings of the operator."""
+    file = Path(environment[names.KAFKA_PASSWORD_FILE]).with_name("operator")
+    file.write_text(password_of("operator"))
+    return {**environment, names.KAFKA_USERNAME: "operator", names.KAFKA_PASSWORD_FILE: str(file)}
+
+
 def run(*arguments: str, **environment: str) -> tuple[int, str, str]:
     done = subprocess.run(
         [sys.executable, "-m", "streams.cli.main", *arguments],
@@ -60,7 +73,9 @@ def findings(said: str) -> dict[str, str]:
     return {line[: line.index("  ")]: line[line.index("  ") :].strip() for line in lines}
 
 
-async def test_all_is_well_or_is_named(secured: SecuredKafka, environment: dict[str, str]) -> None:
+async def test_all_is_well_or_is_named(
+    secured: SecuredKafka, environment: dict[str, str], operator: dict[str, str]
+) -> None:
     code, said, complaints = run("check", "chunk", **environment)
     found = findings(said)
     assert (code, complaints) == (2, "")
@@ -68,16 +83,15 @@ async def test_all_is_well_or_is_named(secured: SecuredKafka, environment: dict[
     assert found.pop("postgres").startswith("wrong: migrations: 0001_stores is missing; ")
     assert found.pop("rights on postgres") == "skipped: its migrations come first"
     assert {state.partition(":")[0] for state in found.values()} == {"ok", "skipped"}
-    assert [name for name, state in found.items() if state.startswith("skipped")] == ["language model", "tokens"]
+    assert [name for name, state in found.items() if state.startswith("skipped")] == [
+        "language model",
+        "reranker",
+        "tokens",
+        "telemetry",
+    ]
     assert password_of("chunk") not in said
 
     # The operator prepares it, and all is well.
-    (Path(environment[names.KAFKA_PASSWORD_FILE]).parent / "operator").write_text(password_of("operator"))
-    operator = {
-        **environment,
-        names.KAFKA_USERNAME: "operator",
-        names.KAFKA_PASSWORD_FILE: environment[names.KAFKA_PASSWORD_FILE].replace("password", "operator"),
-    }
     assert run("topics", "apply", **operator)[0] == 0
     code, said, complaints = run("check", "chunk", **environment)
     assert (code, complaints, findings(said)["rights on postgres"]) == (0, "", "ok: as postgres")
@@ -127,3 +141,67 @@ async def test_every_wrong_setting_is_a_line_and_what_can_be_reached_is_checked_
     # Each other command refuses them as well, one line each.
     code, _, complaints = run("status", **{**environment, **wrong})
     assert (code, len(complaints.splitlines())) == (2, 3)
+
+
+# Nobody answers at port 1.
+DOWN = {
+    names.KAFKA: ("127.0.0.1:1", {"kafka", "topics", "rights on kafka"}),
+    names.POSTGRES: ("postgresql://me:secret@127.0.0.1:1/db", {"postgres", "rights on postgres"}),
+    names.QDRANT: ("http://127.0.0.1:1", {"qdrant"}),
+    names.REDIS: ("redis://:secret@127.0.0.1:1/0", {"redis"}),
+}
+
+
+@pytest.mark.parametrize("server", DOWN)
+async def test_a_server_that_is_down_is_no_wrong_setting(
+    environment: dict[str, str], operator: dict[str, str], server: str
+) -> None:
+    assert run("topics", "apply", **operator)[0] == 0
+    place, checked = DOWN[server]
+    code, said, complaints = run("check", "chunk", **{**environment, server: place})
+    found = findings(said)
+    assert (code, complaints) == (1, ""), said
+    assert {name for name, state in found.items() if not state.startswith(("ok", "skipped"))} == checked
+    assert all(found[name].startswith("failed: ") and server in found[name] for name in checked)
+    # Whoever needs it does not start, as before.
+    if server in (names.KAFKA, names.POSTGRES):
+        code, _, complaints = run("run", "chunk", **{**environment, server: place})
+        assert (code, server in complaints) == (2, True)
+
+
+async def test_a_server_that_answers_and_refuses_is_a_wrong_setting(
+    environment: dict[str, str], operator: dict[str, str], tmp_path: Path
+) -> None:
+    assert run("topics", "apply", **operator)[0] == 0
+    (tmp_path / "wrong").write_text("wrong")
+    wrong = {
+        names.KAFKA_PASSWORD_FILE: str(tmp_path / "wrong"),
+        names.POSTGRES: environment[names.POSTGRES].replace("/rankstream", "/nowhere"),
+        names.REDIS: environment[names.REDIS].replace("redis://", "redis://:wrong@"),
+    }
+    code, said, _ = run("check", "chunk", **{**environment, **wrong})
+    states = {name: state.partition(":")[0] for name, state in findings(said).items()}
+    assert code == 2
+    asked = ("kafka", "topics", "rights on kafka", "postgres", "rights on postgres", "redis")
+    assert {states[name] for name in asked} == {"wrong"}, said
+
+
+async def test_redis_is_written_to_as_answers_are_and_nothing_stays(environment: dict[str, str]) -> None:
+    pool = connections(environment[names.REDIS])
+    client = Redis(connection_pool=pool)
+    try:
+        await servers.valkey_takes(environment[names.REDIS])
+        await asyncio.sleep(0.01)
+        assert await client.keys() == []
+        # What answers need, and no more: neither PING nor DEL.
+        await client.execute_command("ACL", "SETUSER", "keeper", "on", ">pw", "~answers:*", "+get", "+set", "+select")
+        await client.execute_command("ACL", "SETUSER", "reader", "on", ">pw", "~*", "+get", "+ping", "+select")
+        for user, state in (("keeper", checks.OK), ("reader", checks.WRONG)):
+            url = environment[names.REDIS].replace("redis://", f"redis://{user}:pw@")
+            found = replace(names.given({}), redis=url)
+            made = await checks._one("redis", checks.Checks(found, [], [])._redis)
+            assert made.state == state, made
+            assert (names.REDIS in made.said) is (state == checks.WRONG)
+    finally:
+        await client.execute_command("ACL", "DELUSER", "keeper", "reader")
+        await pool.aclose()

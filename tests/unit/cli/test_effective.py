@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
-import pytest
+import trustme
 
 from streams import settings
 from streams.cli import effective
-from streams.cli.effective import MASK
+from streams.secret_urls import MASK
 
 
 def test_every_setting_is_there_by_its_name_and_no_secret_by_its_value() -> None:
@@ -18,12 +19,16 @@ def test_every_setting_is_there_by_its_name_and_no_secret_by_its_value() -> None
         settings.KAFKA_MECHANISM: "PLAIN",
         settings.KAFKA_USERNAME: "me",
         settings.KAFKA_PASSWORD: hidden,
+        settings.QDRANT: f"https://u:{hidden}@q:6333",
         settings.QDRANT_KEY: hidden,
         settings.POSTGRES: f"postgresql://u:{hidden}@h/d",
         settings.REDIS: f"redis://:{hidden}@h",
-        settings.LLM_URL: "http://l/v1",
+        settings.LLM_URL: f"http://u:{hidden}@l/v1",
         settings.LLM_MODEL: "m",
         settings.LLM_KEY: hidden,
+        settings.JWT_KEYS: f"https://u:{hidden}@i/jwks",
+        settings.JWT_ISSUER: "i",
+        settings.JWT_AUDIENCE: "a",
     }
     found = dict(effective.lines(settings.given(environment)))
     known = {value for name, value in vars(settings).items() if name.isupper() and isinstance(value, str)}
@@ -32,10 +37,13 @@ def test_every_setting_is_there_by_its_name_and_no_secret_by_its_value() -> None
     assert hidden not in str(found)
     assert [name for name, value in found.items() if MASK in value] == [
         settings.KAFKA_PASSWORD,
+        settings.QDRANT,
         settings.QDRANT_KEY,
         settings.POSTGRES,
         settings.REDIS,
+        settings.LLM_URL,
         settings.LLM_KEY,
+        settings.JWT_KEYS,
     ]
 
 
@@ -62,16 +70,19 @@ def test_a_variable_that_looks_like_a_setting_and_is_none_is_told_with_what_it_m
     assert list(effective.unknown({"KAFKA_TLS_1234567890_1234567890"})) == [("KAFKA_TLS_1234567890_1234567890", None)]
 
 
-@pytest.mark.parametrize(
-    ("url", "shown"),
-    [
-        ("postgresql://u:p@h:5/d?sslmode=require", f"postgresql://u:{MASK}@h:5/d?sslmode=require"),
-        ("postgresql://u@h/d?password=p&sslmode=x", f"postgresql://u@h/d?password={MASK}&sslmode=x"),
-        ("host=h password='a b\\' c' user=u", f"host=h password={MASK} user=u"),
-        ("host=h password=p", f"host=h password={MASK}"),
-        ("rediss://:p@h/0", f"rediss://:{MASK}@h/0"),
-        ("redis://h/0", "redis://h/0"),
-    ],
-)
-def test_passwords_are_masked_wherever_they_stand(url: str, shown: str) -> None:
-    assert effective.without_secrets(url) == shown
+def test_a_login_by_token_is_printed_with_its_scope_and_its_ca(tmp_path: Path) -> None:
+    ca = tmp_path / "ca.pem"
+    trustme.CA().cert_pem.write_to_path(str(ca))
+    environment = {
+        settings.KAFKA: "k:1",
+        settings.KAFKA_MECHANISM: "OAUTHBEARER",
+        settings.KAFKA_TOKEN_URL: "https://login.example.org/token",
+        settings.KAFKA_CLIENT_ID: "embed",
+        settings.KAFKA_CLIENT_SECRET: "hidden",
+        settings.KAFKA_SCOPE: "kafka",
+        settings.KAFKA_TOKEN_CA: str(ca),
+    }
+    found = dict(effective.lines(settings.given(environment)))
+    assert {name: found[name] for name in environment} == {**environment, settings.KAFKA_CLIENT_SECRET: MASK}
+    del environment[settings.KAFKA_SCOPE]
+    assert dict(effective.lines(settings.given(environment)))[settings.KAFKA_SCOPE] == "-"

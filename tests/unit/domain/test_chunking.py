@@ -3,6 +3,7 @@
 import itertools
 from dataclasses import replace
 
+import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -238,3 +239,13 @@ def test_no_word_of_a_page_is_lost_and_limits_hold(blocks: list[tuple[str, int]]
         assert level == "child" or list(kept) == expected
     for chunk in chunks:
         assert chunk.level == "document" or chunk.body.count("```") % 2 == chunk.body.count("~~~") % 2 == 0
+
+
+def test_a_page_in_another_language_has_other_chunks_for_its_lexemes_are_others() -> None:
+    change = DocumentChange(tenant="acme", source="docs", doc_id="page", version=1, title="Page", content="Room 17.")
+    by_language = {
+        told: {chunk.id for chunk in cut(text_of(msgspec.structs.replace(change, language=told), "g1"))}
+        for told in ("en", "de", "fr")
+    }
+    assert len(set().union(*by_language.values())) == sum(len(ids) for ids in by_language.values())
+    assert {chunk.id for chunk in cut(text_of(change, "g1"))} == by_language["en"]  # as it is detected

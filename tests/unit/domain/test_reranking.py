@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from schemas.graph import Fact
-from schemas.replies import LegReport, Milliseconds, Passage, QueryReply, Summary
+from schemas.replies import ErrorInfo, LegReport, Milliseconds, Passage, QueryReply, Summary
 from streams.domain import listwise, ranking, reports, reranking
 from streams.domain.profile import Profile
 from streams.domain.reranking import LONGEST_CONTEXT, Scored
@@ -240,3 +240,10 @@ def test_the_last_revision_that_came_closes_a_question_whose_reranking_did_not_c
     assert (closed.final, closed.degraded) == (True, True)
     assert closed.reasons == ("dense: no answer", "rerank: no reply by the deadline")
     assert closed.legs["rerank"].status == "timeout"
+
+
+def test_a_reranking_that_failed_is_told_as_its_error_and_not_as_silence() -> None:
+    error = ErrorInfo(error_class="fence unavailable", message="cannot be checked")
+    closed = reports.closing(reply(final=False), error)
+    assert (closed.final, closed.error, closed.reasons) == (True, None, ("rerank: fence unavailable",))
+    assert closed.legs["rerank"] == LegReport(status="error", reason="fence unavailable")

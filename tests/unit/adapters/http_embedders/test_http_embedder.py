@@ -16,6 +16,8 @@ from streams.adapters.http_embedders import endpoint as endpoints
 from streams.adapters.http_embedders.embedder import HttpEmbedder
 from streams.domain.breaker import THRESHOLD, Breaker
 from streams.errors import ConfigurationError, Invalid, ModelUnavailable
+from streams.telemetry import watching
+from streams.telemetry.instruments import EMBEDDER_TOKENS
 from tests.unit.adapters.http_embedders import provider as providers
 from tests.unit.adapters.http_embedders.provider import Answer, Provider, changed, reset, slow, status, text, vector
 
@@ -236,3 +238,59 @@ async def test_an_answer_without_an_end_is_not_kept(
     provider.answers = [text(" " * (3 << 20))] * 3
     with pytest.raises(ModelUnavailable, match="an answer of more than 1 MB"):
         await embedder.embed_passages(["a"])
+
+
+ANSWERS = {
+    "openai": ("usage", providers.rows),
+    "gemini": ("usageMetadata", lambda body: {"embeddings": [{"values": [1.0] * 4} for _ in body["requests"]]}),
+    "cloudflare": ("usage", lambda body: {"result": {"data": [[1.0] * 4 for _ in body["text"]]}, "success": True}),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "usage", "tokens"),
+    [
+        ("openai", {"prompt_tokens": 7, "total_tokens": 9}, 7),
+        ("openai", {"total_tokens": 9}, 9),
+        ("openai", {"prompt_tokens": 0, "total_tokens": 9}, 0),
+        ("gemini", {"promptTokenCount": 5}, 5),
+        ("cloudflare", {"prompt_tokens": 7}, 0),
+        *(
+            (kind, usage, 0)
+            for kind in ("openai", "gemini")
+            for usage in (
+                None,
+                {},
+                "many",
+                [],
+                {"prompt_tokens": -1, "promptTokenCount": -1},
+                {"prompt_tokens": "7", "promptTokenCount": 2.5},
+                {"prompt_tokens": True, "promptTokenCount": None},
+            )
+        ),
+    ],
+)
+async def test_tokens_are_counted_as_the_provider_says_by_the_kind_of_text(
+    provider: Provider, kind: str, usage: Any, tokens: int
+) -> None:
+    name, made = ANSWERS[kind]
+    provider.right = lambda _, body: web.json_response({**made(body), name: usage})
+    embedder = embedder_of(provider, kind=kind, url=provider.url)
+    await embedder.embed_queries(["a"])
+    assert embedder.tokens == {"queries": tokens, "passages": 0}
+    for _ in range(2):
+        await embedder.embed_passages(["a", "b"])
+    assert embedder.tokens == {"queries": tokens, "passages": 2 * tokens}
+    told = [reading for reading in watching.of_models({"one": embedder}) if reading[0] is EMBEDDER_TOKENS]
+    assert told == [
+        (EMBEDDER_TOKENS, tokens, {"kind": "queries"}),
+        (EMBEDDER_TOKENS, 2 * tokens, {"kind": "passages"}),
+    ]
+    await embedder.close()
+
+
+async def test_an_answer_that_cannot_be_used_is_paid_for_as_well(provider: Provider, embedder: HttpEmbedder) -> None:
+    provider.answers = [changed(lambda answer: {**answer, "data": [], "usage": {"prompt_tokens": 3}})]
+    await embedder.embed_queries(["a"])
+    assert len(provider.asked) == 2
+    assert embedder.tokens == {"queries": 3 + 1, "passages": 0}
