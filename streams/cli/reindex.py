@@ -59,7 +59,13 @@ def status() -> None:
 @click.option("--wait", is_flag=True, help="Wait until it has everything, in place of saying what it lacks.")
 @click.option("--timeout", default=3600.0, show_default=True, help="With --wait: seconds.")
 @click.option("--anyway", is_flag=True, help="Even if documents are missing or failed in it.")
-@click.option("--recent", default=0.0, help="What was accepted in the last SECONDS may follow.", metavar="SECONDS")
+@click.option(
+    "--recent",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    help="What was accepted in the last SECONDS may follow.",
+    metavar="SECONDS",
+)
 def promote(generation: str | None, wait: bool, timeout: float, anyway: bool, recent: float) -> None:
     """Make GENERATION (the one that is being built) the live one, once it has all that is searchable."""
 
@@ -74,7 +80,13 @@ def promote(generation: str | None, wait: bool, timeout: float, anyway: bool, re
 @click.option("--wait", is_flag=True, help="Wait until it has everything, in place of saying what it lacks.")
 @click.option("--timeout", default=60.0, show_default=True, help="With --wait: seconds.")
 @click.option("--anyway", is_flag=True, help="Even if documents are missing or failed in it.")
-@click.option("--recent", default=0.0, help="What was accepted in the last SECONDS may follow.", metavar="SECONDS")
+@click.option(
+    "--recent",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    help="What was accepted in the last SECONDS may follow.",
+    metavar="SECONDS",
+)
 def rollback(wait: bool, timeout: float, anyway: bool, recent: float) -> None:
     """Make the generation live again that was before; it was kept up to date."""
 
