@@ -26,7 +26,7 @@ from streams.runner import Runner
 from streams.settings import KAFKA, Settings, need
 from streams.telemetry import signals, watching
 from streams.watchdog import Watchdog
-from streams.wire import RawOutgoing, Record
+from streams.wire import RawOutgoing, Record, all_headers
 from topics.connection import KafkaConnection, Password, client_settings, of
 from topics.topic import DEAD_LETTER_HEADERS, LARGEST_RECORD
 
@@ -104,7 +104,7 @@ class Worker:
                 value=outgoing.value,
                 partition=outgoing.partition,
                 timestamp=None,
-                headers=dict(outgoing.headers),
+                headers=list(outgoing.pairs),
             )
         except (aiokafka.errors.KafkaError, ProducerSendError, OSError) as error:
             raise _translated(outgoing, error) from error
@@ -148,7 +148,7 @@ def _translated(outgoing: RawOutgoing, error: Exception) -> Exception:
 def _record(event: EventT[bytes]) -> Record:
     message = event.message
     headers = message.headers or {}
-    pairs = headers.items() if hasattr(headers, "items") else headers
+    last, came = all_headers(headers.items() if hasattr(headers, "items") else headers)
     return Record(
         topic=message.topic,
         partition=message.partition,
@@ -156,7 +156,8 @@ def _record(event: EventT[bytes]) -> Record:
         timestamp=message.timestamp,
         key=message.key,
         value=message.value,
-        headers={str(name): bytes(value) for name, value in pairs if value is not None},
+        headers=last,
+        came=came,
     )
 
 

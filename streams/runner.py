@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Any
 
@@ -275,7 +275,6 @@ def dead_letter(failure: Failure, processor: Processor) -> RawOutgoing:
     """Return the record as it came, on the dead letter topic, with headers that say where from and why."""
     record, error = failure.record, failure.error
     headers = {
-        **record.headers,
         dead_letters.ORIGINAL_TOPIC: record.topic.encode(),
         dead_letters.ORIGINAL_PARTITION: str(record.partition).encode(),
         dead_letters.ORIGINAL_OFFSET: str(record.offset).encode(),
@@ -289,9 +288,9 @@ def dead_letter(failure: Failure, processor: Processor) -> RawOutgoing:
     if letters.died_so_before(record.headers, group=processor.group, error_class=failure.error_class):
         headers[dead_letters.PARKED] = b"true"
     topic = processor.source.dead_letters.name
+    letter = wire.passed_on(record, topic, headers, record.partition)
     # Kafka takes a record with neither key nor value, and our producer does not.
-    value = b"" if record.key is None and record.value is None else record.value
-    return RawOutgoing(topic=topic, key=record.key, value=value, headers=headers, partition=record.partition)
+    return replace(letter, value=b"") if record.key is None and record.value is None else letter
 
 
 def _one_line(error: BaseException) -> str:

@@ -18,6 +18,7 @@ REPLY_TOPIC = "kafka_replyTopic"
 REPLY_PARTITION = "kafka_replyPartition"
 TENANT = "rankstream-tenant"
 SINCE = "rankstream-since"  # milliseconds since the epoch: when what is behind a record was published
+Pairs = tuple[tuple[str, bytes | None], ...]  # headers as Kafka has them: a name may stand there twice, or be null
 TRACE_HEADERS = ("traceparent", "tracestate", SINCE)
 
 
@@ -31,7 +32,13 @@ class Record:
     timestamp: float  # seconds since the epoch
     key: bytes | None
     value: bytes | None
-    headers: Mapping[str, bytes] = field(default_factory=dict)
+    headers: Mapping[str, bytes] = field(default_factory=dict)  # the last of each name, without nulls
+    came: Pairs | None = None  # all headers; none: `headers` are all
+
+    @property
+    def pairs(self) -> Pairs:
+        """Return all headers, in their order."""
+        return tuple(self.headers.items()) if self.came is None else self.came
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,8 +64,21 @@ class RawOutgoing:
     topic: str
     key: bytes | None
     value: bytes | None
-    headers: Mapping[str, bytes]
+    headers: Mapping[str, bytes]  # in place of those of these names
     partition: int | None = None
+    came: Pairs = ()  # headers of the record that is passed on
+
+    @property
+    def pairs(self) -> Pairs:
+        """Return all headers as they are sent."""
+        return (*((name, value) for name, value in self.came if name not in self.headers), *self.headers.items())
+
+
+def all_headers(pairs: Iterable[tuple[str, bytes | None]]) -> tuple[Mapping[str, bytes], Pairs | None]:
+    """Return what `Record` has of a record's headers: the last of each name, and all where that is not the same."""
+    came = tuple((str(name), None if value is None else bytes(value)) for name, value in pairs)
+    headers = {name: value for name, value in came if value is not None}
+    return headers, None if len(headers) == len(came) else came
 
 
 def read(record: Record, topic: Topic) -> Message:
@@ -78,9 +98,7 @@ def _union(classes: tuple[type[Message], ...]) -> type[Message]:
 def write(outgoing: Outgoing, cause: Record, trace: Mapping[str, bytes] = {}) -> RawOutgoing:
     """Encode a message, carrying on the trace of the record that caused it, below the span that `trace` names."""
     if isinstance(outgoing, Moved):
-        return RawOutgoing(
-            topic=outgoing.topic.name, key=cause.key, value=cause.value, headers={**cause.headers, **trace}
-        )
+        return passed_on(cause, outgoing.topic.name, trace)
     carried = {name: cause.headers[name] for name in TRACE_HEADERS if name in cause.headers}
     return RawOutgoing(
         topic=outgoing.topic.name,
@@ -88,6 +106,17 @@ def write(outgoing: Outgoing, cause: Record, trace: Mapping[str, bytes] = {}) ->
         value=codec.encode(outgoing.message),
         headers={**carried, **trace, **outgoing.headers},
         partition=outgoing.partition,
+    )
+
+
+def passed_on(record: Record, topic: str, headers: Mapping[str, bytes], partition: int | None = None) -> RawOutgoing:
+    """Return a record for another topic: its value, key and headers as they came, and further headers."""
+    if record.came is None:
+        return RawOutgoing(
+            topic=topic, key=record.key, value=record.value, headers={**record.headers, **headers}, partition=partition
+        )
+    return RawOutgoing(
+        topic=topic, key=record.key, value=record.value, headers=headers, partition=partition, came=record.came
     )
 
 

@@ -58,7 +58,7 @@ async def die(kafka: str, processor: Processor, died: Record, error: Exception |
 
         async def produce(out: RawOutgoing) -> None:
             await producer.send_and_wait(
-                out.topic, out.value, key=out.key, partition=out.partition, headers=list(out.headers.items())
+                out.topic, out.value, key=out.key, partition=out.partition, headers=list(out.pairs)
             )
 
         runner = Runner(replace(processor, handle=fails), None, produce, sleep=at_once)

@@ -17,7 +17,7 @@ from streams.embedded.stack import Stack
 from streams.fleet import Fleet
 from streams.gateways.client import Client
 from streams.settings import Settings
-from streams.wire import Record
+from streams.wire import Record, all_headers
 from topics.admin import apply
 from topics.topic import Topic
 
@@ -94,7 +94,8 @@ async def records(kafka: str, topic: Topic, *, seconds: float = 5.0) -> list[Rec
                         timestamp=each.timestamp / 1000,
                         key=each.key,
                         value=each.value,
-                        headers=dict(each.headers),
+                        headers=all_headers(each.headers)[0],
+                        came=tuple(each.headers),
                     )
                     for each in batch
                 ]

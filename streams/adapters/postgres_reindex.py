@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from psycopg.types.json import Jsonb
 
@@ -58,10 +58,7 @@ class PostgresReindex:
     async def now(self) -> datetime:
         """Return the database's time, which versions are stamped with."""
         async with postgres.transaction(self._pool, "read the time") as connection:
-            row = await (await connection.execute(b"SELECT now() AS now")).fetchone()
-        assert row is not None
-        moment: datetime = row["now"]
-        return moment
+            return await _now(connection)
 
     async def start(self, generation: Generation) -> None:
         """Record a generation that is built from now on; raise ConfigurationError while another one is, or too many."""
@@ -84,15 +81,27 @@ class PostgresReindex:
                 )
             await connection.execute(sql("generation_start"), row)
 
-    async def promote(self, name: str) -> str:
-        """Make a generation the live one, keep the one that was, and return that one's id."""
-        async with postgres.transaction(self._pool, "promote a generation") as connection:
+    async def promote(self, name: str, *, whole: bool = False, recent: float = 0.0) -> str | None:
+        """Make a generation the live one, keep the one that was, and return that one's id.
+
+        With `whole`: only if each document's live version is live in it too, whatever was accepted in the last `recent`
+        seconds left aside; none is returned, and nothing changed, where it is not.
+        """
+        async with postgres.transaction(self._pool, "promote a generation", seconds=60) as connection:
             states = {each.id: each.state for each in await _known(connection)}
             if states.get(name) not in ("building", "kept"):
                 raise ConfigurationError(f"{name} is {states.get(name, 'unknown')}; it cannot be promoted")
+            live = next(each for each, state in states.items() if state == "live")
+            if whole:
+                # A version that becomes live meanwhile waits for this, and its source is told of the new generation.
+                await connection.execute(sql("documents_still"))
+                before = await _now(connection) - timedelta(seconds=recent) if recent else None
+                progress = await _progress(connection, name, live, before)
+                if progress.behind or progress.failed:
+                    return None
             await connection.execute(sql("generation_retire"))
             await connection.execute(sql("generation_promote"), {"id": name})
-        return next(each for each, state in states.items() if state == "live")
+        return live
 
     async def forget(self, name: str) -> None:
         """Mark a generation as dropped: nothing is written to it from then on; raise ConfigurationError."""
@@ -115,11 +124,8 @@ class PostgresReindex:
 
     async def progress(self, name: str, live: str, before: datetime | None = None) -> Progress:
         """Return how far a generation is with what was accepted before a moment; without one, with everything."""
-        at = {"generation": name, "live": live, "before": before}
         async with postgres.transaction(self._pool, "see how far a generation is", seconds=120) as connection:
-            row = await (await connection.execute(sql("generation_progress"), at)).fetchone()
-        assert row is not None
-        return Progress(**row)
+            return await _progress(connection, name, live, before)
 
     async def failures(self, name: str, limit: int) -> tuple[Lacking, ...]:
         """Return up to `limit` documents whose last version failed in a generation."""
@@ -139,3 +145,17 @@ class PostgresReindex:
 async def _known(connection: postgres.Connection) -> tuple[Known, ...]:
     rows = await (await connection.execute(sql("generations_lock"))).fetchall()
     return tuple(Known(**row) for row in rows)
+
+
+async def _now(connection: postgres.Connection) -> datetime:
+    row = await (await connection.execute(b"SELECT now() AS now")).fetchone()
+    assert row is not None
+    moment: datetime = row["now"]
+    return moment
+
+
+async def _progress(connection: postgres.Connection, name: str, live: str, before: datetime | None) -> Progress:
+    at = {"generation": name, "live": live, "before": before}
+    row = await (await connection.execute(sql("generation_progress"), at)).fetchone()
+    assert row is not None
+    return Progress(**row)

@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from streams import settings
 from streams.adapters import embedders, qdrant
@@ -147,10 +148,12 @@ class Reindex:
             raise ConfigurationError("no earlier generation is kept: there is nothing to go back to")
         return max(kept, key=_left).id
 
-    async def promote(self, name: str, *, wait: bool, seconds: float, anyway: bool) -> str:
-        """Make a generation the live one, once it has all that there was when this was asked; return who was live.
+    async def promote(self, name: str, *, wait: bool, seconds: float, anyway: bool, recent: float = 0.0) -> str:
+        """Make a generation the live one, once it has all that is searchable now; return who was live.
 
-        Raises RankstreamError with what is missing, unless it may `wait`; ConfigurationError for one that cannot be.
+        It has then the log up to the moment when this was asked, and every version whose source was told `searchable`,
+        but for what was accepted in the last `recent` seconds. Raises RankstreamError with what is missing, unless it
+        may `wait`; ConfigurationError for one that cannot be.
         """
         active = await self._generations.active()
         generation = named(name, active)
@@ -160,29 +163,32 @@ class Reindex:
             raise ConfigurationError(f"{name} {what}; there are beside the live one: {others}")
         async with asking(self._kafka) as broker:
             log = broker.partitions(DOCUMENTS.name)
-            # What is accepted later goes to both anyway.
-            goal, asked = await broker.ends(log), await self._table.now()
+            goal = await broker.ends(log)
             until = time.monotonic() + seconds
             while True:
                 lag = await broker.lag(replay.of(name), await broker.begins(log), goal) if generation.replayed else None
-                progress = await self._table.progress(name, active[0].id, asked)
+                before = await self._table.now() - timedelta(seconds=recent) if recent else None
+                # As of now, each time: what is accepted later goes to both, and to this one on the slower lane.
+                progress = await self._table.progress(name, active[0].id, before)
                 missing = _missing(progress, lag)
-                if missing is None and (anyway or not progress.failed):
-                    break
+                if anyway or (missing is None and not progress.failed):
+                    was = await self._table.promote(name, whole=not anyway, recent=recent)
+                    if was is not None:
+                        break
+                    missing = "what became searchable just now is missing"
                 if missing is None:
                     raise RankstreamError(
                         f"{name}: {progress.failed} documents failed in it; `rankstream reindex status` names them, "
                         "--anyway promotes it without them"
                     )
-                if anyway:
-                    break
                 if not wait or time.monotonic() >= until:
                     hint = f"not within {seconds:g} s" if wait else "--wait waits for them, --anyway does not"
+                    if lag is None or lag.records == 0:
+                        hint += ", --recent SECONDS leaves out what was accepted last"
                     raise RankstreamError(f"{name} is behind: {missing}; {hint}")
                 await asyncio.sleep(LOOK_SECONDS)
-        before = await self._table.promote(name)
         await asyncio.sleep(NOTICED)
-        return before
+        return was
 
     async def drop(self, name: str) -> int:
         """Remove a generation that is not live; return how many documents it had. What was cut short goes on."""

@@ -59,12 +59,19 @@ def status() -> None:
 @click.option("--wait", is_flag=True, help="Wait until it has everything, in place of saying what it lacks.")
 @click.option("--timeout", default=3600.0, show_default=True, help="With --wait: seconds.")
 @click.option("--anyway", is_flag=True, help="Even if documents are missing or failed in it.")
-def promote(generation: str | None, wait: bool, timeout: float, anyway: bool) -> None:
-    """Make GENERATION (the one that is being built) the live one, once it has all that there is now."""
+@click.option(
+    "--recent",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    help="What was accepted in the last SECONDS may follow.",
+    metavar="SECONDS",
+)
+def promote(generation: str | None, wait: bool, timeout: float, anyway: bool, recent: float) -> None:
+    """Make GENERATION (the one that is being built) the live one, once it has all that is searchable."""
 
     async def switch(reindex: Reindex) -> None:
         name = generation or await reindex.building()
-        _switched(name, await reindex.promote(name, wait=wait, seconds=timeout, anyway=anyway))
+        _switched(name, await reindex.promote(name, wait=wait, seconds=timeout, anyway=anyway, recent=recent))
 
     _run(switch)
 
@@ -73,12 +80,19 @@ def promote(generation: str | None, wait: bool, timeout: float, anyway: bool) ->
 @click.option("--wait", is_flag=True, help="Wait until it has everything, in place of saying what it lacks.")
 @click.option("--timeout", default=60.0, show_default=True, help="With --wait: seconds.")
 @click.option("--anyway", is_flag=True, help="Even if documents are missing or failed in it.")
-def rollback(wait: bool, timeout: float, anyway: bool) -> None:
+@click.option(
+    "--recent",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    help="What was accepted in the last SECONDS may follow.",
+    metavar="SECONDS",
+)
+def rollback(wait: bool, timeout: float, anyway: bool, recent: float) -> None:
     """Make the generation live again that was before; it was kept up to date."""
 
     async def switch(reindex: Reindex) -> None:
         name = await reindex.previous()
-        _switched(name, await reindex.promote(name, wait=wait, seconds=timeout, anyway=anyway))
+        _switched(name, await reindex.promote(name, wait=wait, seconds=timeout, anyway=anyway, recent=recent))
 
     _run(switch)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from schemas.queries import Leg, LegResult
 from streams.domain.fusion import reciprocal_rank_fusion
+from streams.domain.versions import LivePassage
 
 ROOM = 4  # times as many as are wanted: scoring moves what fusion ranks, and several chunks make one passage
 
@@ -19,6 +20,26 @@ def leading(results: Mapping[Leg, LegResult], *, wanted: int) -> frozenset[str]:
     """Return the chunks that fusion puts first, live or not: `ROOM` times as many as are `wanted`."""
     fused = reciprocal_rank_fusion(dict(_lists(results)))
     return frozenset(sorted(fused, key=lambda chunk: (-fused[chunk], chunk))[: ROOM * wanted])
+
+
+def of_one_version(
+    live: Mapping[str, LivePassage], pinned: Sequence[LivePassage]
+) -> tuple[Mapping[str, LivePassage], Sequence[LivePassage]]:
+    """Return the passages without those of a document's older version, where the two were read before and after a flip.
+
+    The very same mapping and sequence where each document is there in one version.
+    """
+    newest: dict[tuple[str, str], int] = {}
+    for each in (*live.values(), *pinned):
+        key = (each.source, each.doc_id)
+        newest[key] = max(each.version, newest.get(key, each.version))
+
+    def last(passage: LivePassage) -> bool:
+        return passage.version == newest[passage.source, passage.doc_id]
+
+    if all(map(last, live.values())) and all(map(last, pinned)):
+        return live, pinned
+    return {chunk: each for chunk, each in live.items() if last(each)}, [each for each in pinned if last(each)]
 
 
 def _lists(results: Mapping[Leg, LegResult]) -> Iterator[tuple[str, Sequence[str]]]:

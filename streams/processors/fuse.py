@@ -18,7 +18,7 @@ from schemas.queries import Expected, Leg, LegResult
 from schemas.replies import ErrorInfo, LegReport, Milliseconds, Models, QueryReply, error_reply
 from streams.domain import admission, ranking, reports, reranking, scope
 from streams.domain.join import Join, wait_until
-from streams.domain.overtaken import evidence, leading
+from streams.domain.overtaken import evidence, leading, of_one_version
 from streams.domain.profile import Profile
 from streams.domain.ranking import Ranked
 from streams.domain.relevance import Weights
@@ -143,9 +143,12 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
             live = await deps.passages.resolve(scope.of(query), wanted, query.terms) if wanted else {}
             room = max(expected.top_k, (profile.rerank_depth or 0) if deps.reranker else 0)
             overtaken = await _overtaken(expected, results, frozenset(live), deps, room=room)
+            pinned = await deps.pinned.pinned(scope.of(query), MOST_PINNED) if profile.pinned and query.agent else ()
+            # Two statements see two moments: no reply shows two versions of a document.
+            found, (live, pinned) = (live, pinned), of_one_version(live, pinned)
+            overtaken = overtaken or len(found[0]) > len(live) or len(found[1]) > len(pinned)
             if (caught_up or overtaken) and _may_repeat(expected, joined, deps):
                 return _again(expected, behind, deps)
-            pinned = await deps.pinned.pinned(scope.of(query), MOST_PINNED) if profile.pinned and query.agent else ()
             lag = (expected.behind or 1) if caught_up else behind
     except Invalid as error:
         info = ErrorInfo(error_class="validation", message=error.message, field=error.field)

@@ -127,6 +127,46 @@ async def test_progress_tells_ready_failed_and_behind_apart(real_stores: Stores,
     assert await table.progress("g1", "g1") == Progress(ready=5, failed=0, behind=0)
 
 
+async def finish(stores: Stores, given: Any, generation: str) -> None:
+    versions: Any = stores.versions
+    await versions.accept(candidate(given, generation=generation))
+    for writer in ("text", "vectors"):
+        await versions.complete(receipt(given, writer, generation=generation))
+
+
+async def test_no_promotion_takes_a_searchable_version_back(
+    real_stores: Stores, pool: postgres.Pool, table: PostgresReindex, live: Generation
+) -> None:
+    await table.start(dataclasses.replace(live, id="g2"))
+    first, edit, new = change(1, "one"), change(2, "two"), change(1, "new", doc_id="new")
+    await real_stores.put(first)
+    assert await table.promote("g2", whole=True) is None
+    await finish(real_stores, first, "g2")
+    for later in (edit, new):  # an older version of it is there, or none
+        await real_stores.put(later)
+        assert await table.promote("g2", whole=True) is None
+        assert await ids(pool) == [("g1", "live"), ("g2", "building")]
+        await finish(real_stores, later, "g2")
+    assert await table.promote("g2", whole=True) == "g1"
+    # Back, by the same rule.
+    await finish(real_stores, change(3, "three"), "g2")
+    assert await table.promote("g1", whole=True) is None
+    assert await table.promote("g1", whole=True, recent=60.0) == "g2"
+    assert await table.promote("g2") == "g1"
+
+
+async def test_a_version_that_becomes_live_during_a_promotion_waits_for_its_end(
+    real_stores: Stores, pool: postgres.Pool, table: PostgresReindex, live: Generation
+) -> None:
+    async with postgres.transaction(pool, "hold the documents") as connection:
+        await connection.execute(postgres.sql("documents_still"))
+        putting = asyncio.create_task(real_stores.put(change(1, "one")))
+        await asyncio.wait([putting], timeout=0.3)
+        assert not putting.done()
+        assert (await real_stores.seen(change(1))).texts == set(), "questions read on"
+    assert await putting is not None
+
+
 async def test_a_drop_takes_its_rows_in_pieces_and_no_others(
     real_stores: Stores, pool: postgres.Pool, table: PostgresReindex
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +34,11 @@ async def resources(pipeline: Pipeline) -> AsyncIterator[Resources]:
 
 
 async def send(
-    pipeline: Pipeline, topic: Topic, value: bytes, headers: list[tuple[str, bytes]] | None = None
+    pipeline: Pipeline, topic: Topic, value: bytes, headers: Sequence[tuple[str, bytes | None]] = ()
 ) -> tuple[int, int]:
     """Send a record and return its partition and offset."""
     async with producing(pipeline.settings.kafka or "") as producer:
-        sent = await producer.send_and_wait(topic.name, value, key=b"k", headers=headers or [])
+        sent = await producer.send_and_wait(topic.name, value, key=b"k", headers=list(headers))
         return sent.partition, sent.offset
 
 
@@ -155,6 +155,21 @@ async def test_what_can_never_be_read_is_parked_after_a_redrive_and_discarded(pi
     code, out, _ = await rankstream(pipeline, "dlq", "discard", parked["address"])
     assert (code, out) == (0, "1 dead letter discarded\n")
     assert (await letter(pipeline, parked["address"], "discarded"))["redrives"] == 1
+
+
+async def test_a_letter_and_what_goes_back_have_each_header_that_came(pipeline: Pipeline) -> None:
+    """A header that comes twice, one without a value and an empty one: Kafka has all of these."""
+    value = f"never JSON {uuid.uuid4().hex}".encode()
+    came = (("own", b"1"), ("null", None), ("own", b"2"), ("empty", b""), ("own", None))
+    partition, offset = await send(pipeline, catalogue.DOCUMENT_CHANGES, value, came)
+    address = f"document-changes/{partition}/{offset}"
+    await letter(pipeline, address, "open")
+    code, out, err = await rankstream(pipeline, "dlq", "redrive", address)
+    assert (code, out) == (0, "1 dead letter re-driven\n"), err
+    for topic, times in ((catalogue.DOCUMENT_CHANGES.dead_letters, 1), (catalogue.DOCUMENT_CHANGES, 2)):
+        found = [each for each in await records(pipeline.settings.kafka or "", topic) if each.value == value]
+        assert len(found) >= times
+        assert [each.pairs[: len(came)] for each in found] == [came] * len(found)
 
 
 async def test_status_is_well_once_every_letter_is_settled(pipeline: Pipeline) -> None:

@@ -22,6 +22,7 @@ from tests.integration.reindexing import ROOT, Installation, installed
 from tests.pipeline import next_version, page
 
 PAGES = 40  # of two passages each: all are among a leg's 100 candidates, however alike they are
+LOADED = 150  # pages that keep the bulk lane busy for some seconds
 WORDS = ["amber", "birch", "cedar", "delta", "ember", "flint", "grove", "hazel", "indigo", "juniper"]
 
 
@@ -213,6 +214,72 @@ async def test_a_replay_that_is_killed_goes_on_where_it_was(here: Installation) 
         assert (reply.generation, WORDS[number % 10] in text_of(reply, number)) == (new, True)
     assert (await here.command("reindex", "rollback"))[0] == 0
     assert (await here.command("reindex", "drop", new))[0] == 0
+
+
+async def test_what_a_source_was_told_holds_through_a_switch_while_the_bulk_lane_is_backed_up(
+    here: Installation,
+) -> None:
+    tenant = "t-backlog"
+    await fill(here, tenant, 3)
+    old = await live(here)
+    told = 0
+
+    async def watch() -> None:
+        """Look again and again whether the live generation has what the source was told last."""
+        while True:
+            least = told
+            assert await version_in_live(here, tenant, "locker-1") >= least
+            await asyncio.sleep(0.01)
+
+    async def load(name: str) -> None:
+        pages = [page(f"{name}-{n}", content(n, WORDS[n % 10]), tenant="t-load") for n in range(LOADED)]
+        async for _ in here.client.publish_many(pages, bulk=True, timeout=120):
+            pass
+
+    watching = asyncio.create_task(watch())
+    async with here.replaying():
+        new = await started(here, "--rebuild")
+        for to, command in ((new, "promote"), (old, "rollback")):
+            beside = new if command == "promote" else old
+            await load(command)
+            switching = asyncio.create_task(here.command("reindex", command, "--wait", "--timeout", "120"))
+            overtook = False
+            for n in range(5):
+                edit = page("locker-1", content(1, f"{command}-{n}"), tenant=tenant)
+                status = await here.client.publish(edit, wait=True, timeout=60)
+                assert status is not None
+                assert status.status == "searchable"
+                told = edit.version
+                if await live(here) != to:
+                    overtook |= await version_in(here, beside, tenant, "locker-1") < told
+                await asyncio.sleep(0.2)
+            code, said = await switching
+            assert (code, await live(here)) == (0, to), said
+            assert overtook, "an edit must be searchable in one generation before it is in the other"
+        assert not watching.done(), watching
+        watching.cancel()
+        assert (await here.command("reindex", "drop", new))[0] == 0
+
+
+async def version_in(here: Installation, generation: str, tenant: str, doc_id: str) -> int:
+    async with here.pool.connection() as connection:
+        found = await connection.execute(
+            "SELECT live_version FROM documents WHERE generation = %s AND tenant = %s AND doc_id = %s",
+            (generation, tenant, doc_id),
+        )
+        row = await found.fetchone()
+    return int(row["live_version"] or 0) if row else 0
+
+
+async def version_in_live(here: Installation, tenant: str, doc_id: str) -> int:
+    async with here.pool.connection() as connection:
+        found = await connection.execute(
+            "SELECT d.live_version FROM generations g JOIN documents d ON d.generation = g.id"
+            " WHERE g.state = 'live' AND d.tenant = %s AND d.doc_id = %s",
+            (tenant, doc_id),
+        )
+        row = await found.fetchone()
+    return int(row["live_version"] or 0) if row else 0
 
 
 async def test_a_model_that_cannot_be_had_fails_there_alone_and_is_named(here: Installation) -> None:

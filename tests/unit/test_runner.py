@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from schemas.base import Message
 from schemas.documents import Receipt
+from streams import wire
 from streams.errors import (
     BrokerUnavailable,
     CannotContinue,
@@ -282,3 +284,23 @@ async def test_what_died_the_same_way_before_it_was_redriven_is_parked(record: C
         (letter,) = broker.produced
         assert ("rankstream-parked" in letter.headers) is parked
         assert (letter.headers["rankstream-died"], letter.headers["rankstream-redrives"]) == (died, b"1")
+
+
+async def test_a_dead_letter_has_each_header_that_came(record: Callable[..., Record]) -> None:
+    broker = Broker()
+    came = (
+        ("own", b"1"),
+        ("own", None),
+        ("empty", b""),
+        ("null", None),
+        ("own", b"2"),
+        ("kafka_dlt-original-topic", None),
+    )
+    last, kept = wire.all_headers(came)
+    given = dataclasses.replace(record(MESSAGE, headers=dict(last)), came=kept)
+    await runner(raising(ZeroDivisionError("x")), broker).run(given)
+    (letter,) = broker.produced
+    assert letter.pairs[:5] == came[:5]
+    names = [name for name, _ in letter.pairs[5:]]
+    assert dict(letter.pairs)["kafka_dlt-original-topic"] == b"t"
+    assert len(names) == len(set(names)) == 9, "ours, each once"

@@ -50,3 +50,19 @@ def test_an_output_is_below_the_span_of_its_record_and_as_old_as_what_is_behind_
     assert wire.write(outgoing, cause, {"traceparent": b"span"}).headers["traceparent"] == b"span"
     moved = Moved(topic=catalogue.REPLIES, key=b"k", message=reply)
     assert wire.write(moved, cause, {"traceparent": b"span"}).headers == {**came, "traceparent": b"span"}
+
+
+pairs = st.lists(st.tuples(st.sampled_from(["a", "b", "traceparent"]), st.none() | st.binary(max_size=4)), max_size=6)
+
+
+@given(pairs)
+def test_a_record_that_is_passed_on_has_its_headers_as_they_came(came: list[tuple[str, bytes | None]]) -> None:
+    last, kept = wire.all_headers(came)
+    cause = Record(topic="t", partition=0, offset=1, timestamp=0.0, key=b"k", value=b"v", headers=last, came=kept)
+    assert cause.pairs == tuple(came)
+    assert all(value is not None for value in last.values())
+    reply = QueryReply(query_id="q", milliseconds=Milliseconds(total=1.0))
+    sent = wire.write(Moved(topic=catalogue.REPLIES, key=b"other", message=reply), cause, {"traceparent": b"span"})
+    own = [each for each in came if each[0] != "traceparent"]
+    assert sorted(map(repr, sent.pairs)) == sorted(map(repr, [*own, ("traceparent", b"span")]))
+    assert [each for each in sent.pairs if each[0] != "traceparent"] == own

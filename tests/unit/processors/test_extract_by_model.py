@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import pytest
 
 from schemas.chunks import Chunk, ChunkBatch
@@ -55,3 +56,24 @@ async def test_a_passage_without_a_good_answer_is_read_by_the_rules(said: str | 
     by_rules = await names(None)
     assert len(by_rules["c0"]) > 1
     assert await names(script) == {"c0": by_rules["c0"], "c1": {"Invention"}}
+
+
+async def test_another_generation_of_the_same_texts_asks_the_model_nothing_again() -> None:
+    """A change of embedder cuts as before, under other ids; other sizes ask for what is cut otherwise alone."""
+    chat, said = MemoryChat(lambda system, user: ANSWER), {}
+    deps = extract.Deps(asker=Asker(model=chat, answers=MemoryAnswers()))
+    first = batch()
+    ids = {each.id: f"other-{each.id}" for each in first.chunks}
+    moved = tuple(msgspec.structs.replace(each, id=ids[each.id], parent_id=ids[each.id]) for each in first.chunks)
+    other = msgspec.structs.replace(first, generation="g2", chunks=moved)
+    for each in (first, other):
+        (sent,) = await extract.handle(each, deps)
+        assert isinstance(sent.message, GraphBatch)
+        said[each.generation] = sent.message
+    assert len(chat.asked) == len(first.chunks)
+    renamed = [msgspec.structs.replace(each, chunk_id=ids[each.chunk_id]) for each in said["g1"].entities]
+    assert renamed == list(said["g2"].entities) != []
+
+    cut = msgspec.structs.replace(moved[1], id="cut", parent_id="cut", body=f"{BODY} Cut otherwise.")
+    await extract.handle(msgspec.structs.replace(other, generation="g3", chunks=(moved[0], cut)), deps)
+    assert len(chat.asked) == len(first.chunks) + 1

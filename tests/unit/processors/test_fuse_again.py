@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 import pytest
 
 from schemas.queries import Expected, MinVersion
+from streams.adapters import profiles
 from streams.domain import reports
 from streams.domain.overtaken import ROOM
+from streams.domain.scope import Scope
+from streams.domain.versions import LivePassage
 from streams.processors import fuse
 from tests.unit.domain.questions import passage, prepared, result
-from tests.unit.processors.fusing import answer, deps, question
+from tests.unit.processors.fusing import Passages, answer, deps, question
 
 
 async def test_the_lag_behind_an_asked_for_version_is_told() -> None:
@@ -130,3 +134,35 @@ async def test_chunks_of_a_version_that_is_not_live_yet_are_no_reason_to_search_
         result("fulltext"),
     )
     assert [each.passage_id for each in reply.passages] == ["a"]
+
+
+class Flipping(Passages):
+    """A reader in which a document of two passages, one of them pinned, is replaced between two statements."""
+
+    def __init__(self, *, ranked: int, pinned: int) -> None:
+        other = passage("other", doc_id="other")
+        super().__init__(passage("a", doc_id="page", version=ranked), other, pending=("gone",))
+        self._pinned = passage("pinned", doc_id="page", version=pinned)
+
+    async def pinned(self, scope: Scope, limit: int) -> Sequence[LivePassage]:
+        return [self._pinned]
+
+
+@pytest.mark.parametrize(("ranked", "pinned"), [(1, 2), (2, 1), (2, 2)])
+async def test_no_reply_shows_two_versions_of_a_document(ranked: int, pinned: int) -> None:
+    def state() -> fuse.Deps:
+        known = Flipping(ranked=ranked, pinned=pinned)
+        return fuse.Deps(passages=known, pinned=known, profiles=profiles.shipped(), clock=time.time)
+
+    query = prepared(profile="support", agent="bot", deadline=time.time() + 5)
+    hits = (result("dense", "a", "other"), result("sparse"), result("fulltext"))
+    outputs = await asyncio.gather(
+        *(fuse.handle(each, state) for state in [state()] for each in (question(query=query), *hits))
+    )
+    first = next(each for output in outputs for each in output).message
+    assert isinstance(first, Expected) == (ranked != pinned), "it is searched again where there is time"
+
+    reply = await answer(state(), question(query=query, searches=fuse.MOST_SEARCHES), *hits)
+    shown = {(each.doc_id, each.version) for each in (*reply.passages, *reply.pinned)}
+    assert shown == {("page", 2), ("other", 1)}
+    assert (reports.OVERTAKEN in reply.reasons, reply.degraded) == (ranked != pinned, ranked != pinned)
