@@ -20,6 +20,7 @@ KUBERNETES_FILE = "k8s/components/monitoring/alerts.yaml"
 RUNBOOKS = "docs/runbooks.md"
 BUDGET = 0.005  # of a month's questions may have no answer
 FAST, SLOW = 14.4, 6.0  # times the rate that would use the budget up in a month: 2 % of it in an hour, 5 % in six
+LEAST = 50  # questions in an hour, or in the long window: of a few, one that fails is no rate
 FAILED = "timeout|overloaded|fence unavailable|no reply|internal"  # results that are ours; the others are the asker's
 EDIT_WAIT = 120.0  # seconds that an edit may wait for one processor
 QUESTION_WAIT = 5.0  # seconds that a question may: the budget of the shipped profiles
@@ -75,12 +76,20 @@ def _bad(window: str) -> str:
 
 def _burning(rate: float, long: str, short: str) -> str:
     most = f"{rate * BUDGET:g}"
-    return f"{_bad(long)} > {most} and {_bad(short)} > {most}"
+    enough = _enough("rankstream_question_duration_seconds_count", long)
+    return f"{_bad(long)} > {most} and {_bad(short)} > {most} and {enough}"
+
+
+def _enough(questions: str, window: str) -> str:
+    return f"sum(increase({questions}[{window}])) > {LEAST}"
 
 
 def _fresh(counter: str, window: str) -> str:
-    """Return the increase of each series; one that is new counts from nothing, which increase() alone does not see."""
-    return f"({counter} unless {counter} offset {window}) or increase({counter}[{window}])"
+    """Return the increase of each series; one that is new counts from nothing, which increase() alone does not see.
+
+    It is new if it was not there in the ten minutes before the window either: a scrape may have failed.
+    """
+    return f"({counter} unless last_over_time({counter}[10m] offset {window})) or increase({counter}[{window}])"
 
 
 def _names(processors: Sequence[Processor]) -> str:
@@ -90,7 +99,7 @@ def _names(processors: Sequence[Processor]) -> str:
 def _away(processors: Sequence[Processor]) -> str:
     named = (each.name for each in processors if not each.per_generation)
     absent = " or ".join(f'absent(rankstream_ready{{processor="{name}"}})' for name in named)
-    return f"{absent} or max by (processor) (rankstream_ready) == 0"
+    return f"({absent} or max by (processor) (rankstream_ready) == 0) unless on() absent(rankstream_ready)"
 
 
 def _of_questions() -> Iterator[Alert]:
@@ -111,7 +120,7 @@ def _of_questions() -> Iterator[Alert]:
     seen = "rankstream_client_question_duration_seconds_count"
     yield Alert(
         name="RankstreamNoReply",
-        expr=f'sum(rate({seen}{{result="no reply"}}[5m])) / sum(rate({seen}[5m])) > 0.01',
+        expr=f'sum(rate({seen}{{result="no reply"}}[5m])) / sum(rate({seen}[5m])) > 0.01 and {_enough(seen, "1h")}',
         lasts="5m",
         severity="critical",
         summary="one question in a hundred has no reply by its deadline, as clients with telemetry see it",
@@ -121,7 +130,7 @@ def _of_questions() -> Iterator[Alert]:
     degraded = 'rankstream_question_duration_seconds_count{result="degraded"}'
     yield Alert(
         name="RankstreamDegraded",
-        expr=f"sum(rate({degraded}[15m])) / sum(rate({answered}[15m])) > 0.05",
+        expr=f"sum(rate({degraded}[15m])) / sum(rate({answered}[15m])) > 0.05 and {_enough(answered, '1h')}",
         lasts="10m",
         severity="warning",
         summary="more than one answer in twenty is degraded",
@@ -196,7 +205,8 @@ def _of_processes() -> Iterator[Alert]:
     )
     yield Alert(
         name="RankstreamGatewayAway",
-        expr='absent(process_uptime_seconds{job="rankstream/rankstream-gateway"})',
+        expr='absent(process_uptime_seconds{job="rankstream/rankstream-gateway"})'
+        ' unless on() absent(process_uptime_seconds{job=~"rankstream/.+"})',
         lasts="5m",
         severity="critical",
         summary="no gateway runs: nobody is answered over HTTP",
@@ -242,7 +252,7 @@ def _of_the_probe() -> Iterator[Alert]:
         expr="absent(rankstream_probe_age_seconds) or min(rankstream_probe_age_seconds) > 1800",
         lasts="15m",
         severity="warning",
-        summary="the probe has not run for half an hour",
+        summary="the probe has not run for three quarters of an hour",
         action="see whether its process runs and reaches the collector",
     )
 
@@ -251,8 +261,8 @@ def _of_servers() -> Iterator[Alert]:
     yield Alert(
         name="RankstreamTelemetryAway",
         expr="absent(rankstream_ready)",
-        lasts="10m",
-        severity="warning",
+        lasts="5m",
+        severity="critical",
         summary="Prometheus has nothing of the processors: other alerts are blind",
         action="see whether the collector runs",
     )

@@ -185,11 +185,19 @@ def test_alerts_are_raised_by_what_they_are_for_and_by_nothing_else(tmp_path: Pa
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+LETTERS = "rankstream_dead_letters_total"
+
+
 @pytest.mark.parametrize(
     ("right", "slip", "name"),
     [
         # What increase() does not see, a series that is new with its first value:
-        ("(rankstream_dead_letters_total unless rankstream_dead_letters_total offset 15m) or ", "", "DeadLetters"),
+        (f"({LETTERS} unless last_over_time({LETTERS}[10m] offset 15m)) or ", "", "DeadLetters"),
+        # What a failed scrape makes new:
+        (f"last_over_time({LETTERS}[10m] offset 15m)", f"{LETTERS} offset 15m", "DeadLetters"),
+        (" unless on() absent(rankstream_ready)", "", "ProcessorAway"),
+        (' unless on() absent(process_uptime_seconds{job=~"rankstream/.+"})', "", "GatewayAway"),
+        ("> 50", "> 0", "BudgetBurnsFast"),
         (">= 2", ">= 3", "ProbeFails"),
         ('rankstream-gateway"', 'gateway"', "GatewayAway"),
         ('consumergroup!~"rankstream[.]replay-.+"', 'consumergroup!="x"', "GroupStands"),
