@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -19,16 +18,14 @@ from typing import Any
 
 import psutil
 import pytest
-import yaml
 
 from schemas.documents import DocumentChange
 from streams.embedded.ports import Ports
 from streams.embedded.stack import Endpoints, Stack
 from streams.gateways.client import Client
+from tests.composed import ROOT, SERVICES, environment
 from tests.otlp import collecting
 
-ROOT = Path(__file__).parents[2]
-SERVICES: dict[str, dict[str, Any]] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
 TOPICS = SERVICES["topics"]
 PROCESSORS = {
     name: service
@@ -55,8 +52,8 @@ class Place:
         }
 
     def environment(self, service: dict[str, Any]) -> dict[str, str]:
-        """Return a service's environment, complete, with the addresses of here; a default stands for its variable."""
-        given = {name: re.sub(r"\$\{\w+:-([^}]*)}", r"\1", str(text)) for name, text in service["environment"].items()}
+        """Return a service's environment, complete, with the addresses of here."""
+        given = environment(service)
         assert given.keys() >= self._instead.keys()
         image = {"PYTHONSAFEPATH": "1", "PYTHONUNBUFFERED": "1", "PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"]}
         free = {"RANKSTREAM_HTTP": "127.0.0.1:0"} if "RANKSTREAM_HTTP" in given else {}

@@ -18,13 +18,11 @@ from streams import settings
 from streams.cli import run
 from streams.processor import Processor
 from streams.processors import catalogue, rights
+from tests.composed import DOCUMENT, ROOT, SERVICES, environment
 from tests.conftest import unavailable
 from topics.catalogue import QUERY_LOG
 
-ROOT = Path(__file__).parents[3]
 FILE = ROOT / compose.FILE
-DOCUMENT = yaml.safe_load(FILE.read_text())
-SERVICES: dict[str, dict[str, Any]] = DOCUMENT["services"]
 # What rankstream itself runs; all else is a server.
 OURS = {name: service for name, service in SERVICES.items() if "build" in service}
 RUNNING = {name: service for name, service in OURS.items() if service["command"][0] == "run"}
@@ -92,7 +90,15 @@ def test_what_stands_outside_of_the_marks_is_kept() -> None:
 def test_what_is_set_is_a_setting() -> None:
     known = {value for name, value in vars(settings).items() if name.isupper() and isinstance(value, str)}
     for service in OURS.values():
-        assert service["environment"].keys() <= known
+        assert environment(service).keys() <= known | {"PGPASSWORD"}
+
+
+def test_what_an_operator_sets_comes_before_what_is_set_here() -> None:
+    """`environment` would beat every file: only what the containers need as they are stands there."""
+    for service in OURS.values():
+        assert service["env_file"] == ["deploy/compose.env", {"path": "rankstream.env", "required": False}]
+        as_they_are = {settings.DATA_DIR, settings.HEALTH, settings.HTTP, "PGPASSWORD"}
+        assert service["environment"].keys() <= as_they_are
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -172,7 +178,7 @@ def test_what_is_mounted_is_there_and_is_yaml() -> None:
 
 
 def test_servers_that_a_setting_names_are_services() -> None:
-    for text in OURS["topics"]["environment"].values():
+    for text in environment(OURS["topics"]).values():
         for host in re.findall(r"(?:@|//|^)([a-z]\w*):\d+", text):
             assert host in SERVICES
 
@@ -227,9 +233,9 @@ def test_the_reader_of_docker_compose_takes_the_file() -> None:
     found = json.loads(done.stdout)["services"]
     assert found["embed"]["command"] == ["run", "embed"]
     assert found["embed"]["mem_limit"] == "2048m"
-    assert (
-        found["embed"]["environment"]["DATABASE_URL"] == "postgresql://rankstream:rankstream@postgres:5432/rankstream"
-    )
+    for name in OURS:
+        files = [Path(each["path"]).relative_to(ROOT).as_posix() for each in found[name]["env_file"]]
+        assert files == ["deploy/compose.env", "rankstream.env"]  # of two that set the same the last one counts
 
 
 @pytest.mark.parametrize("wrong", ["nonsense: 1", "healthcheck: {test: 7}", "volumes: [{type: nowhere}]"])
