@@ -25,6 +25,7 @@ def _logins(processors: Sequence[Processor]) -> Iterator[Manifest]:
         if role is not None:
             yield _login("Deployment", "apps/v1", processor.name, role)
     yield _login("Deployment", "apps/v1", "gateway", "gateway")
+    yield _login("Deployment", "apps/v1", "operator", "operator")
     yield _login("Job", "batch/v1", "topics", store_roles.OWNER)
 
 

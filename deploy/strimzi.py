@@ -57,6 +57,7 @@ def _logins(processors: Sequence[Processor]) -> Iterator[Manifest]:
         yield _login("Deployment", "apps/v1", processor.name, USER.format(processor.name))
     yield _login("Deployment", "apps/v1", "gateway", USER.format("gateway"))
     yield _login("Deployment", "apps/v1", "probe", USER.format("probe"))
+    yield _login("Deployment", "apps/v1", "operator", USER.format("operator"))
     yield _login("Job", "batch/v1", "topics", USER.format("operator"))
 
 

@@ -24,12 +24,13 @@ from topics.catalogue import ALL as TOPICS
 NAMES = [processor.name for processor in catalogue.ALL]
 GATEWAY = "gateway"  # no processor: it has no consumer group
 PROBE = "probe"  # no processor either: nobody waits for it, and it serves nothing
+OPERATOR = "operator"  # a place for commands, which nobody is in
 MEANT_TO_WRITE = {"kafka", "postgres", "qdrant", "redis"}  # servers of dev, whose images want to write
 
 
 def processors(name: str) -> dict[str, dict[str, Any]]:
     found = of_kind(overlay(name), "Deployment")
-    return {each: found[each] for each in found if each not in ("otel-collector", GATEWAY, PROBE)}
+    return {each: found[each] for each in found if each not in ("otel-collector", GATEWAY, PROBE, OPERATOR)}
 
 
 def test_generated_files_are_what_the_catalogue_says() -> None:
@@ -221,6 +222,17 @@ def test_what_prometheus_is_asked_can_be_parsed_and_each_alert_says_what_to_do()
         promql_parser.parse(alert["expr"])
         assert {"summary", "action", "runbook"} <= alert["annotations"].keys()
         assert alert["labels"]["severity"] in ("warning", "critical")
+
+
+@pytest.mark.parametrize("name", OVERLAYS)
+def test_an_operator_has_a_pod_with_its_own_logins_that_does_not_run_by_itself(name: str) -> None:
+    deployment = of_kind(overlay(name), "Deployment")[OPERATOR]
+    [container] = deployment["spec"]["template"]["spec"]["containers"]
+    assert (deployment["spec"]["replicas"], container["command"]) == (0, ["sleep", "infinity"])
+    if name == "production":
+        given = {each["name"]: each for each in container["env"]}
+        assert given[settings.KAFKA_USERNAME]["value"] == strimzi.USER.format(OPERATOR)
+        assert given[settings.POSTGRES]["valueFrom"]["secretKeyRef"]["key"] == OPERATOR
 
 
 @pytest.mark.parametrize("name", OVERLAYS)
