@@ -238,6 +238,16 @@ def _of_processes() -> Iterator[Alert]:
         action="rankstream version --verify in its container names the files",
     )
 
+    versions = 'count(count by (service_version) (target_info{job=~"rankstream/.+"}))'
+    yield Alert(
+        name="RankstreamVersionsDiffer",
+        expr=f"{versions} > 1",
+        lasts="1h",
+        severity="warning",
+        summary="processes of two releases have run beside each other for an hour",
+        action="see which image each runs; `rankstream version` prints what its code is",
+    )
+
 
 def _of_the_probe() -> Iterator[Alert]:
     yield Alert(

@@ -46,8 +46,13 @@ class Collector:
     @property
     def services(self) -> set[str]:
         """The names of all processes whose metrics came."""
-        found = [each for each in self.requests if isinstance(each, ExportMetricsServiceRequest)]
-        return {attributes(of.resource)["service.name"] for each in found for of in each.resource_metrics}
+        return {each["service.name"] for each in self.resources()}
+
+    def resources(self) -> Iterator[Mapping[str, str]]:
+        """Yield what each process whose metrics came says of itself, once for each export."""
+        for each in self.requests:
+            if isinstance(each, ExportMetricsServiceRequest):
+                yield from (attributes(of.resource) for of in each.resource_metrics)
 
     def points(self) -> Iterator[tuple[str, Mapping[str, str], Any]]:
         """Yield every point of every metric: its name, its labels and itself."""

@@ -33,6 +33,7 @@ from opentelemetry.trace import (
 )
 from opentelemetry.trace import Span as SdkSpan
 
+from streams import release
 from streams.errors import ConfigurationError, Transient
 from streams.telemetry import w3c
 from streams.telemetry.deliveries import Deliveries, Session
@@ -105,6 +106,7 @@ class Otel:
                 "service.name": service,
                 "service.namespace": SCOPE,
                 "service.instance.id": f"{socket.gethostname()}:{os.getpid()}",
+                "service.version": release.identity(release.hashes()),
             }
         )
         self._deliveries = Deliveries()

@@ -35,6 +35,8 @@ OTHERS = {
     "kafka_topic_partition_current_offset": {"topic"},
     "kafka_topic_partition_under_replicated_partition": {"topic"},
     "kafka_brokers": set(),
+    # the collector's exporter: what a process's resource says
+    "target_info": {"job", "instance", "service_version"},
     # kube-state-metrics
     "kube_pod_container_status_restarts_total": {"container", "pod"},
     "kube_pod_container_resource_limits": {"container", "pod", "namespace", "resource"},

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from streams import release
 from streams.embedded.processes import free_port
 from streams.telemetry import instruments, signals, w3c
 from streams.telemetry.deliveries import Deliveries
@@ -68,6 +69,17 @@ def test_what_was_counted_is_told_after_its_worker_stopped_and_how_it_stood_is_n
     assert told == [(instruments.REFUSED, 2, {"processor": "prepare"})]
     signals.watch(worker)()
     assert len(signals.reads()) == before + 1  # without a backend nothing is kept
+
+
+def test_a_process_says_which_code_it_runs() -> None:
+    with collecting() as collector:
+        backend = Otel(collector.url, service="test", sample=1.0)
+        signals.install(backend)
+        signals.record(instruments.EXPIRED, 1, {"processor": "fuse"})
+        signals.install(None)
+        backend.close(5.0)
+    told = [each["service.version"] for each in collector.resources()]
+    assert set(told) == {release.identity(release.hashes())}
 
 
 def test_readings_of_equal_labels_are_one_and_a_reader_that_fails_takes_nothing_from_others() -> None:
