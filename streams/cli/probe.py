@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import signal
 import time
 from collections.abc import AsyncIterator
@@ -23,6 +24,8 @@ from streams.errors import ConfigurationError, RankstreamError
 if TYPE_CHECKING:
     from streams.domain.canary import Line, Question
     from streams.gateways.probing import Door
+
+_log = logging.getLogger(__name__)
 
 LONGEST = 600.0  # seconds of a run: what hangs is a failure too
 ASKED = ("text", "tenant", "agent", "profile", "expect", "gone", "says")
@@ -113,9 +116,10 @@ async def _once(asked: Asked) -> int:
 
 
 async def _always(asked: Asked, every: float) -> int:
-    """Run until a signal; what a day came to is said once a day."""
+    """Run until a signal; what a day came to is said after the first run of the next one (UTC), whoever runs it."""
     from streams.cli import probe_summary  # noqa: PLC0415  the help must not wait for the schemas
     from streams.domain import canary  # noqa: PLC0415
+    from streams.gateways import probe_log  # noqa: PLC0415
     from streams.telemetry import signals  # noqa: PLC0415
 
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
@@ -123,7 +127,8 @@ async def _always(asked: Asked, every: float) -> int:
         loop.add_signal_handler(number, ended.set)
     unwatch = signals.watch(partial(probe_summary.readings, asked.log, time.time()))
     ending = asyncio.create_task(ended.wait())
-    told = time.time()
+    runs = probe_log.read(asked.log)
+    told = canary.day_of(runs[-1]["at"] if runs else time.time())
     try:
         while not ended.is_set():
             began = time.monotonic()
@@ -134,9 +139,11 @@ async def _always(asked: Asked, every: float) -> int:
                 await asyncio.gather(running, return_exceptions=True)
                 break
             running.result()
-            if time.time() - told >= canary.DAY:
-                told = time.time()
-                console.say(json.dumps({"summary": list(probe_summary.lines(asked.log))}))
+            if (today := canary.day_of(time.time())) > told:
+                told = today
+                summary = list(probe_summary.lines(asked.log))
+                console.say(json.dumps({"summary": summary}))
+                _log.info("%s", "; ".join(summary))  # for those who read logs where telemetry brings them
             await asyncio.wait([ending], timeout=max(0.0, began + every - time.monotonic()))
     finally:
         ending.cancel()

@@ -166,6 +166,11 @@ class Summary:
         return bool(sum(self.runs.values())) and not self.failed and not self.long
 
 
+def day_of(at: float) -> int:
+    """Return the number of the day (UTC) that seconds since the epoch lie in."""
+    return int(at // DAY)
+
+
 def summary(lines: Sequence[Line], *, now: float) -> Summary:
     """Sum up the runs of the last day; a stretch that began before it is told with its whole length."""
     day = [each for each in lines if each["at"] > now - DAY]

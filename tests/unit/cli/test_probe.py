@@ -74,31 +74,52 @@ def test_how_the_probe_stands_is_read_from_what_it_wrote(tmp_path: Path) -> None
     assert told(log, time.time())["rankstream.probe.age"] == pytest.approx(0.0, abs=5.0)
 
 
-async def test_each_day_the_summary_is_said_among_the_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(canary, "DAY", 0.5)
-    kafka = KafkaConnection(bootstrap="127.0.0.1:9")
-    asked = probe.Asked(
-        found=Settings(data_dir=tmp_path, kafka=kafka),
+def asked_of_nobody(folder: Path) -> probe.Asked:
+    """A probe whose Kafka is not there: each of its runs fails."""
+    return probe.Asked(
+        found=Settings(data_dir=folder, kafka=KafkaConnection(bootstrap="127.0.0.1:9")),
         tenant="t",
         questions=(),
         url=None,
         key=None,
         timeout=1.0,
         receipt=1.0,
-        log=tmp_path / "probe.jsonl",
+        log=folder / "probe.jsonl",
     )
+
+
+async def said_until(asked: probe.Asked, wanted: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    """Run the probe again and again until it says what is wanted."""
     running = asyncio.create_task(probe._always(asked, 0.2))
     said: list[dict[str, Any]] = []
     for _ in range(100):
         await asyncio.sleep(0.2)
         said += [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-        if any("summary" in each for each in said):
+        if any(wanted in each for each in said):
             break
     os.kill(os.getpid(), signal.SIGTERM)
     assert await asyncio.wait_for(running, 10) == 0
+    return said
+
+
+async def test_each_day_the_summary_is_said_among_the_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(canary, "DAY", 0.5)
+    said = await said_until(asked_of_nobody(tmp_path), "summary", capsys)
     [summary, *_] = [each["summary"] for each in said if "summary" in each]
     assert summary[0].startswith("the probe's last day: ")
     assert any(line.startswith("failed at ") for line in summary)
     assert "outcome" in said[0]
+
+
+@pytest.mark.parametrize(("days", "told"), [(1, True), (0, False)])
+async def test_a_process_that_begins_again_says_the_summary_of_the_day_before_and_only_then(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture, days: int, told: bool
+) -> None:
+    caplog.set_level("INFO")
+    asked = asked_of_nobody(tmp_path)
+    wrote(asked.log, (days * canary.DAY, "passed", []))
+    said = await said_until(asked, "summary" if told else "outcome", capsys)
+    assert any("summary" in each for each in said) is told
+    assert any("the probe's last day: " in line for line in caplog.messages) is told
