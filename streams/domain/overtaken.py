@@ -11,14 +11,14 @@ from streams.domain.versions import LivePassage
 ROOM = 4  # times as many as are wanted: scoring moves what fusion ranks, and several chunks make one passage
 
 
-def evidence(results: Mapping[Leg, LegResult]) -> list[str]:
-    """Return the chunks of all hits, facts and overviews, each once, in the legs' order."""
-    return list(dict.fromkeys(chunk for _, chunks in _lists(results) for chunk in chunks))
+def found_chunk_ids(results: Mapping[Leg, LegResult]) -> list[str]:
+    """Return the chunk ids of all hits, facts and overviews, each once, in the legs' order."""
+    return list(dict.fromkeys(chunk for _, chunks in _rankings(results) for chunk in chunks))
 
 
-def leading(results: Mapping[Leg, LegResult], *, wanted: int) -> frozenset[str]:
-    """Return the chunks that fusion puts first, live or not: `ROOM` times as many as are `wanted`."""
-    fused = reciprocal_rank_fusion(dict(_lists(results)))
+def leading_chunk_ids(results: Mapping[Leg, LegResult], *, wanted: int) -> frozenset[str]:
+    """Return the chunk ids that fusion (k = 60, equal weights) puts first, live or not: ROOM times `wanted` of them."""
+    fused = reciprocal_rank_fusion(dict(_rankings(results)))
     return frozenset(sorted(fused, key=lambda chunk: (-fused[chunk], chunk))[: ROOM * wanted])
 
 
@@ -42,7 +42,7 @@ def of_one_version(
     return {chunk: each for chunk, each in live.items() if last(each)}, [each for each in pinned if last(each)]
 
 
-def _lists(results: Mapping[Leg, LegResult]) -> Iterator[tuple[str, Sequence[str]]]:
+def _rankings(results: Mapping[Leg, LegResult]) -> Iterator[tuple[str, Sequence[str]]]:
     for leg, result in results.items():
         for kind, found in (
             ("hits", result.hits),

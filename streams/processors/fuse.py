@@ -18,14 +18,14 @@ from schemas.queries import Expected, Leg, LegResult
 from schemas.replies import ErrorInfo, LegReport, Milliseconds, Models, QueryReply, error_reply
 from streams.domain import admission, ranking, reports, reranking, scope
 from streams.domain.join import Join, wait_until
-from streams.domain.overtaken import evidence, leading, of_one_version
+from streams.domain.overtaken import found_chunk_ids, of_one_version
 from streams.domain.profile import Profile
 from streams.domain.ranking import Ranked
 from streams.domain.relevance import Weights
 from streams.errors import Invalid, RankstreamError
 from streams.ports import PassageReader, PinnedReader
 from streams.processor import Ack, Failure, OnFailure, Processor
-from streams.processors import freshness, replying
+from streams.processors import freshness, replying, searching_again
 from streams.processors.answer_cache import AnswerKeeper
 from streams.telemetry.meeting import Meeting
 from streams.wire import Outgoing
@@ -40,8 +40,6 @@ LEAST_FENCE = 0.1  # seconds, however near the deadline
 LATE = 1.0  # seconds after a deadline from which nobody reads the reply
 MOST_REMEMBERED = 20_000  # tickets
 MOST_PINNED = 50  # passages
-FIND_LIVE: tuple[Leg, ...] = ("fulltext", "qa", "graph")  # they search in what is live, and find nothing else
-MOST_SEARCHES = 4  # of one question, where flips keep overtaking it: what is busy must not make itself busier
 OVERLOADED = ErrorInfo(error_class="overloaded", message="too many questions are open; ask again later")
 
 
@@ -134,21 +132,22 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
     if _no_leg_had_a_turn(results):
         deps.counts["overloaded"] += 1
         return [_error(expected, deps, OVERLOADED, legs=reports.reports(expected, results))]
-    wanted = evidence(results)
+    wanted, within = found_chunk_ids(results), scope.of(query)
     try:
         async with asyncio.timeout(min(FENCE_SECONDS, max(LEAST_FENCE, query.deadline - joined))):
             behind = await _behind(expected, deps)
             # What was asked for became searchable while the legs searched: they may have missed it.
             caught_up = bool(expected.min_version) and behind == 0 and expected.behind != 0
-            live = await deps.passages.resolve(scope.of(query), wanted, query.terms) if wanted else {}
+            live = await deps.passages.resolve(within, wanted, query.terms) if wanted else {}
             room = max(expected.top_k, (profile.rerank_depth or 0) if deps.reranker else 0)
-            overtaken = await _overtaken(expected, results, frozenset(live), deps, room=room)
-            pinned = await deps.pinned.pinned(scope.of(query), MOST_PINNED) if profile.pinned and query.agent else ()
+            missing = await searching_again.is_missing(deps.passages, within, results, frozenset(live), room=room)
+            pinned = await deps.pinned.pinned(within, MOST_PINNED) if profile.pinned and query.agent else ()
             # Two statements see two moments: no reply shows two versions of a document.
             found, (live, pinned) = (live, pinned), of_one_version(live, pinned)
-            overtaken = overtaken or len(found[0]) > len(live) or len(found[1]) > len(pinned)
-            if (caught_up or overtaken) and _may_repeat(expected, joined, deps):
-                return _again(expected, behind, deps)
+            overtaken = missing or len(found[0]) > len(live) or len(found[1]) > len(pinned)
+            now, legs_budget, fence = deps.clock(), profile.legs_budget, FENCE_SECONDS / 4
+            if (caught_up or overtaken) and searching_again.is_worth_it(expected, joined, now, legs_budget, fence):
+                return searching_again.outgoing(expected, behind, now)
             lag = (expected.behind or 1) if caught_up else behind
     except Invalid as error:
         info = ErrorInfo(error_class="validation", message=error.message, field=error.field)
@@ -254,43 +253,6 @@ def _handed_over(
 def _embedder(results: Mapping[Leg, LegResult]) -> str | None:
     """Return whose vectors were searched: a fallback's where the question's own model was silent."""
     return next((result.model for result in results.values() if result.model), None)
-
-
-def _may_repeat(expected: Expected, joined: float, deps: Deps) -> bool:
-    """Tell whether to search again: there is time for it, and it was searched fewer than MOST_SEARCHES times."""
-    # It ends when the legs' budget does, and mostly as soon as the last search did.
-    longest = min(2 * (joined - expected.prepared), deps.profiles[expected.query.profile].legs_budget)
-    in_time = deps.clock() + longest + FENCE_SECONDS / 4 <= expected.query.deadline
-    return in_time and expected.searches < MOST_SEARCHES
-
-
-async def _overtaken(
-    expected: Expected, results: Mapping[Leg, LegResult], live: frozenset[str], deps: Deps, *, room: int
-) -> bool:
-    """Tell whether a leading hit's chunk was replaced while the legs searched, so that its page could be missing.
-
-    The vector legs find chunks of a version that is not live yet as well: those are no reason to search again. What the
-    other legs find was live, and may be part of a coming version once more, where an edit is taken back.
-    """
-    if live.issuperset(evidence(results)):
-        return False
-    missing = leading(results, wanted=room) - live
-    if any(hit.chunk_id in missing for leg in FIND_LIVE if leg in results for hit in results[leg].hits):
-        return True
-    return bool(missing) and await deps.passages.gone(scope.of(expected.query), sorted(missing))
-
-
-def _again(expected: Expected, behind: int, deps: Deps) -> Sequence[Outgoing]:
-    """Return what has the legs search once more, under a ticket of its own."""
-    query = msgspec.structs.replace(expected.query, ticket=f"{expected.query.ticket}-again")
-    once_more = msgspec.structs.replace(
-        expected, query=query, prepared=deps.clock(), again=True, searches=expected.searches + 1, behind=behind
-    )
-    key = query.ticket.encode()
-    return [
-        Outgoing(topic=catalogue.LEG_RESULTS, key=key, message=once_more),
-        Outgoing(topic=catalogue.PREPARED, key=key, message=query),
-    ]
 
 
 async def _behind(expected: Expected, deps: Deps) -> int:

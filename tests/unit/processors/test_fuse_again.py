@@ -16,7 +16,7 @@ from streams.domain import reports
 from streams.domain.overtaken import ROOM
 from streams.domain.scope import Scope
 from streams.domain.versions import LivePassage
-from streams.processors import fuse
+from streams.processors import fuse, searching_again
 from tests.unit.domain.questions import passage, prepared, result
 from tests.unit.processors.fusing import Passages, answer, deps, question
 
@@ -55,7 +55,7 @@ async def test_what_became_searchable_during_the_search_is_searched_again_or_cal
     assert (once_more.message.again, once_more.message.behind) == (True, 0)
     again = [msgspec.structs.replace(each, ticket="0-1-again") for each in RESULTS]
     assert not (await answer(state, once_more.message, *again)).stale
-    no_time: tuple[dict[str, Any], ...] = ({"seconds": 0.4}, {"searches": fuse.MOST_SEARCHES})
+    no_time: tuple[dict[str, Any], ...] = ({"seconds": 0.4}, {"searches": searching_again.MOST_SEARCHES})
     for fields in no_time:
         late = await answer(deps(passage("a")), question(min_version=wanted, behind=behind, **fields), *RESULTS)
         assert (late.stale, late.stale_versions) == (True, behind or 1)
@@ -87,7 +87,7 @@ async def test_a_search_that_a_flip_overtook_is_made_once_more() -> None:
 
 async def test_what_was_live_and_belongs_to_a_coming_version_only_is_a_reason_to_search_again() -> None:
     """An edit that is taken back: its chunks were live, are not, and will be."""
-    for leg in fuse.FIND_LIVE:
+    for leg in searching_again.FIND_LIVE:
         state = deps(passage("a"), pending=("back",))
         query = prepared(deadline=time.time() + 5, legs=("dense", leg))
         messages = (question(query=query), result("dense", "a"), result(leg, "back"))
@@ -99,13 +99,13 @@ async def test_what_was_live_and_belongs_to_a_coming_version_only_is_a_reason_to
 async def test_it_is_made_again_for_each_flip_up_to_a_limit_and_not_close_to_the_deadline() -> None:
     legs = (result("dense", "old"), result("sparse"), result("fulltext"))
     state, asked = deps(pending=()), question()
-    for number in range(1, fuse.MOST_SEARCHES):
+    for number in range(1, searching_again.MOST_SEARCHES):
         ticket = asked.query.ticket
         of = [msgspec.structs.replace(each, ticket=ticket) for each in legs]
         outputs = await asyncio.gather(*(fuse.handle(each, state) for each in (asked, *of)))
         asked = next(each.message for output in outputs for each in output if isinstance(each.message, Expected))
         assert (asked.searches, asked.query.ticket) == (number + 1, f"{ticket}-again")
-    for late in (question(searches=fuse.MOST_SEARCHES), question(seconds=0.4)):
+    for late in (question(searches=searching_again.MOST_SEARCHES), question(seconds=0.4)):
         reply = await answer(deps(pending=()), late, *legs)
         assert (reply.passages, reply.degraded, reply.reasons) == ((), True, (reports.OVERTAKEN,))
 
@@ -162,7 +162,7 @@ async def test_no_reply_shows_two_versions_of_a_document(ranked: int, pinned: in
     first = next(each for output in outputs for each in output).message
     assert isinstance(first, Expected) == (ranked != pinned), "it is searched again where there is time"
 
-    reply = await answer(state(), question(query=query, searches=fuse.MOST_SEARCHES), *hits)
+    reply = await answer(state(), question(query=query, searches=searching_again.MOST_SEARCHES), *hits)
     shown = {(each.doc_id, each.version) for each in (*reply.passages, *reply.pinned)}
     assert shown == {("page", 2), ("other", 1)}
     assert (reports.OVERTAKEN in reply.reasons, reply.degraded) == (ranked != pinned, ranked != pinned)
