@@ -16,6 +16,7 @@ from streams.processor import Processor
 FILE = "k8s/components/keda/scaled-objects.yaml"
 INGEST_LAG = 60.0  # seconds that a document may wait for a processor before there is one more of it
 QUERY_LAG = 1.0  # the same of a question
+MOST = 8  # pods of one processor: some topics have many partitions for their clients' sake
 PROMETHEUS = "http://prometheus-operated.monitoring.svc:9090"
 # OpenTelemetry's metric for the time that a consumer takes for a message, as Prometheus writes it.
 DURATION = "messaging_process_duration_seconds_bucket"
@@ -40,7 +41,7 @@ def _scaled(processor: Processor) -> Manifest:
             "pollingInterval": 15,
             # A question does not wait for a process to start, nor for a node to come back.
             "minReplicaCount": min(2, partitions) if processor.latency else 1,
-            "maxReplicaCount": partitions,
+            "maxReplicaCount": min(partitions, MOST),
             "advanced": {"horizontalPodAutoscalerConfig": {"behavior": {"scaleUp": UP, "scaleDown": DOWN}}},
             "triggers": list(_triggers(processor)),
         },
