@@ -96,10 +96,13 @@ async def transaction(pool: Pool, doing: str, *, seconds: float = WRITE_SECONDS)
 async def held(pool: Pool, doing: str) -> AsyncIterator[Connection]:
     """Run a block that writes elsewhere in a transaction; what it awaits when its time is over is cancelled."""
     async with transaction(pool, doing, seconds=HOLD_SECONDS) as connection:
+        limit = asyncio.timeout(HELD_SECONDS)
         try:
-            async with asyncio.timeout(HELD_SECONDS):
+            async with limit:
                 yield connection
         except TimeoutError as error:
+            if not limit.expired():
+                raise  # of what is done under the hold
             raise StoreUnavailable(f"it took more than {HELD_SECONDS:g} s to {doing}") from error
 
 

@@ -367,6 +367,9 @@ async def test_a_hold_ends_what_it_waits_for_before_the_server_lets_go(
             await asyncio.sleep(0)
             written.append("late")
     assert written == []
+    with pytest.raises(TimeoutError, match="elsewhere"):
+        async with versions.hold(KEY, 1, "g1"):
+            raise TimeoutError("elsewhere")
     async with versions.hold(KEY, 1, "g1") as wanted:
         assert wanted
 
