@@ -88,11 +88,13 @@ class Dispatcher:
     async def leave(self, seconds: float, last: float) -> None:
         """Let what is in flight end for up to `seconds`; then, for `last` ones, take only parts of what is.
 
-        What comes in the first time is worked on as ever, so that nothing waits for somebody who is about to go.
+        What comes in the first time is worked on as ever, so that nothing waits for somebody who is about to go. In the
+        end, what is left goes on without the parts that did not come.
         """
         await self._ended(seconds)
         self._leaving = True
         await self._ended(last)
+        self._runner.hurry()
 
     async def _ended(self, seconds: float) -> None:
         if tasks := set(self._tasks):

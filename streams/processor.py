@@ -75,6 +75,7 @@ class Processor:
     # Whether a record is but a part of what another record waits for: its trace is linked there, and has no span here;
     # a worker that stops takes no other ones.
     joins: Callable[[Any], bool] | None = None
+    hurry: Callable[[Any], None] | None = None  # given the deps: what waits for parts goes on without them
     bulk: bool = False  # nobody waits for it: in a shared process it gives way to questions and to the live lane
     latency: bool = False  # a question waits for it: send at once rather than in batches
     per_generation: bool = False  # one group for each generation that is filled from the log

@@ -102,6 +102,11 @@ class Runner:
         """Return the age in seconds of the oldest record in work, by the broker's clock; 0 where there is none."""
         return max((now - work.sent for work in list(self._in_work.values())), default=0.0)
 
+    def hurry(self) -> None:
+        """Have what waits for parts go on without them: nobody brings them any more."""
+        if self.processor.hurry is not None:
+            self.processor.hurry(self._deps)
+
     def is_part(self, record: Record) -> bool:
         """Tell whether a record is but a part of what another one waits for; what cannot be read is none."""
         if self.processor.joins is None:

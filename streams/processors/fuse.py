@@ -50,6 +50,7 @@ class Open:
     join: Join = field(default_factory=Join)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     answered: bool = False
+    hurried: bool = False  # it must not wait any longer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +115,7 @@ def _open(message: Expected | LegResult, deps: Deps) -> Open:
 
 async def _wait(opened: Open, expected: Expected, deps: Deps) -> None:
     until = wait_until(expected, deps.profiles[expected.query.profile].legs_budget)
-    while not opened.join.complete:
+    while not opened.join.complete and not opened.hurried:
         left = until - deps.clock()
         if left <= 0:
             return
@@ -270,6 +271,13 @@ def _error(expected: Expected, deps: Deps, error: ErrorInfo, **fields: object) -
     return replying.outgoing(expected.reply_to, error_reply(query.query_id, error, total, **fields), query.tenant)
 
 
+def hurry(deps: Deps) -> None:
+    """Answer every open question with the legs that came."""
+    for opened in deps.joins.values():
+        opened.hurried = True
+        opened.changed.set()
+
+
 def failed(failure: Failure, deps: Deps) -> Sequence[Outgoing]:
     """Answer with an error when fusing itself went wrong."""
     if not isinstance(failure.message, Expected):
@@ -288,6 +296,7 @@ FUSE = Processor(
     on_failure=OnFailure.ANSWER,
     ack=Ack.ON_RECEIPT,
     joins=lambda message: isinstance(message, LegResult),
+    hurry=hurry,
     keyed=False,
     in_flight=2 * OPEN_JOINS,
     time_limit=90.0,

@@ -140,6 +140,24 @@ async def test_a_fuse_that_stops_gives_its_questions_the_legs_they_wait_for(
         assert (reply.error, reply.degraded, ran) == (None, False, {"fulltext": "empty", "sparse": "empty"})
 
 
+async def test_a_fuse_that_stops_answers_without_a_leg_that_is_silent(settings: Settings) -> None:
+    """However long the profile lets the legs take, the process must end, and its question has an answer."""
+    assert settings.profiles is not None
+    slow = 'name = "slow"\nsummary = "two legs"\nlegs = ["sparse", "fulltext"]\nbudget = 40.0\nlegs_budget = 30.0\n'
+    (settings.profiles / "slow.toml").write_text(slow)
+    async with running(settings, "prepare", "retrieve-fulltext") as client:
+        leaving = Fleet(settings, ["fuse"])
+        await leaving.start()
+        await leaving.ready()
+        asked = asyncio.create_task(timed(client, "zebra crossing", 40.0, profile="slow"))
+        await asyncio.sleep(1.0)
+        await leaving.stop()
+        reply, took = await asked
+        ran = {leg: report.status for leg, report in reply.legs.items() if report.status != "skipped"}
+        assert (reply.error, reply.degraded, ran) == (None, True, {"fulltext": "empty", "sparse": "timeout"})
+        assert took < 30.0
+
+
 async def test_empty_timeout_error_and_skipped_are_told_apart(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

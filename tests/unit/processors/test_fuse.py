@@ -53,6 +53,19 @@ async def test_a_silent_leg_degrades_the_answer_and_does_not_fail_it() -> None:
     assert [each.passage_id for each in reply.passages] == ["a"]
 
 
+async def test_who_must_not_wait_any_longer_answers_with_the_legs_that_came() -> None:
+    state = deps(passage("a"))
+    asked = asyncio.create_task(fuse.handle(question(seconds=30), state))
+    await fuse.handle(result("dense", "a"), state)
+    await asyncio.sleep(0)
+    assert not asked.done()
+    fuse.hurry(state)
+    ((outgoing,),) = (await asyncio.wait_for(asked, 10),)
+    assert isinstance(outgoing.message, QueryReply)
+    assert [each.passage_id for each in outgoing.message.passages] == ["a"]
+    assert outgoing.message.degraded
+
+
 async def test_what_became_of_a_question_before_it_was_searched_is_told() -> None:
     asked = question(rewritten="refund policy", reasons=("expansions: no time left",))
     results = (result("dense", "a"), result("sparse", "a"), result("fulltext", "a"))
