@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import uuid
 from collections.abc import AsyncIterator, Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import faust
 import pytest
+from aiokafka import AIOKafkaProducer
+from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from faust.agents.replies import ReplyPromise
 from faust.auth import SASLCredentials
 from faust.transport.drivers import aiokafka as driver
@@ -79,3 +82,43 @@ async def test_a_failed_delivery_is_told_to_its_future_alone(bare: Any) -> None:
     message = SimpleNamespace(message=SimpleNamespace(channel=topic, callback=None), set_exception=said.append)
     topic._on_published(delivery, message, producer=None, state=None)
     assert [str(error) for error in said] == ["gone"]
+
+
+async def test_an_exception_that_leaves_an_agent_acknowledges_its_record(broker: str) -> None:
+    """And the next process begins after it: the record is lost."""
+    name = f"canary-{uuid.uuid4().hex}"
+    fields = {"topic_allow_declare": True, "topic_partitions": 1, "table_standby_replicas": 0, "web_enabled": False}
+    app = faust.App(
+        name,
+        broker=f"kafka://{broker}",
+        env_prefix="NOBODY_SETS_THIS",
+        consumer_auto_offset_reset="earliest",
+        broker_commit_interval=0.2,
+        broker_session_timeout=6.0,
+        broker_heartbeat_interval=1.0,
+        **fields,
+    )
+    topic, came = app.topic(name, value_serializer="raw", partitions=1), asyncio.Event()
+
+    async def broken(stream: Any) -> None:
+        async for _ in stream:
+            came.set()
+            raise ValueError("a bug")
+
+    app.agent(topic)(broken)
+    admin, producer = AIOKafkaAdminClient(bootstrap_servers=broker), AIOKafkaProducer(bootstrap_servers=broker)
+    await admin.start()
+    await producer.start()
+    try:
+        await admin.create_topics([NewTopic(name, 1, 1)])
+        await producer.send_and_wait(name, b"one")
+        await app.start()
+        async with asyncio.timeout(60):
+            await came.wait()
+            while not (committed := await admin.list_consumer_group_offsets(name)):  # noqa: ASYNC110  it commits by a clock
+                await asyncio.sleep(0.2)
+        assert [offset.offset for offset in committed.values()] == [1]
+    finally:
+        await app.stop()
+        await producer.stop()
+        await admin.close()

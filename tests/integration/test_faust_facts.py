@@ -50,11 +50,3 @@ def test_the_compiled_stream_iterator_is_in_use() -> None:
     from faust import streams
 
     assert streams._CStreamIterator is not None
-
-
-def test_delivery_is_only_known_by_waiting_for_it() -> None:
-    import inspect
-
-    from faust.transport.drivers.aiokafka import Producer
-
-    assert inspect.iscoroutinefunction(Producer.send_and_wait)
