@@ -76,7 +76,7 @@ def _bad(window: str) -> str:
 
 def _burning(rate: float, long: str, short: str) -> str:
     most = f"{rate * BUDGET:g}"
-    enough = _enough("rankstream_question_duration_seconds_count", long)
+    enough = _enough('rankstream_question_duration_seconds_count{result!~"validation|decode"}', long)
     return f"{_bad(long)} > {most} and {_bad(short)} > {most} and {enough}"
 
 
@@ -87,9 +87,9 @@ def _enough(questions: str, window: str) -> str:
 def _fresh(counter: str, window: str) -> str:
     """Return the increase of each series; one that is new counts from nothing, which increase() alone does not see.
 
-    It is new if it was not there in the ten minutes before the window either: a scrape may have failed.
+    It is new if it was not there in the day before the window either: scrapes may have failed.
     """
-    return f"({counter} unless last_over_time({counter}[10m] offset {window})) or increase({counter}[{window}])"
+    return f"({counter} unless last_over_time({counter}[1d] offset {window})) or increase({counter}[{window}])"
 
 
 def _names(processors: Sequence[Processor]) -> str:

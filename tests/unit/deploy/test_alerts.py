@@ -194,9 +194,9 @@ LETTERS = "rankstream_dead_letters_total"
     ("right", "slip", "name"),
     [
         # What increase() does not see, a series that is new with its first value:
-        (f"({LETTERS} unless last_over_time({LETTERS}[10m] offset 15m)) or ", "", "DeadLetters"),
+        (f"({LETTERS} unless last_over_time({LETTERS}[1d] offset 15m)) or ", "", "DeadLetters"),
         # What a failed scrape makes new:
-        (f"last_over_time({LETTERS}[10m] offset 15m)", f"{LETTERS} offset 15m", "DeadLetters"),
+        (f"last_over_time({LETTERS}[1d] offset 15m)", f"{LETTERS} offset 15m", "DeadLetters"),
         (" unless on() absent(rankstream_ready)", "", "ProcessorAway"),
         (' unless on() absent(process_uptime_seconds{job=~"rankstream/.+"})', "", "GatewayAway"),
         ("> 50", "> 0", "BudgetBurnsFast"),
