@@ -103,8 +103,7 @@ class Dispatcher:
     async def drain(self, seconds: float) -> None:
         """Let what is in flight finish for up to `seconds`, then cancel it; nothing unfinished is acknowledged."""
         self._closed = True
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=seconds)
+        await self._ended(seconds)
         if unfinished := set(self._tasks):
             log.warning("%s: %d records given back unfinished", self._runner.processor.name, len(unfinished))
             for task in unfinished:

@@ -111,12 +111,14 @@ def write(outgoing: Outgoing, cause: Record, trace: Mapping[str, bytes] = {}) ->
 
 def passed_on(record: Record, topic: str, headers: Mapping[str, bytes], partition: int | None = None) -> RawOutgoing:
     """Return a record for another topic: its value, key and headers as they came, and further headers."""
-    if record.came is None:
-        return RawOutgoing(
-            topic=topic, key=record.key, value=record.value, headers={**record.headers, **headers}, partition=partition
-        )
+    kept = record.headers if record.came is None else {}
     return RawOutgoing(
-        topic=topic, key=record.key, value=record.value, headers=headers, partition=partition, came=record.came
+        topic=topic,
+        key=record.key,
+        value=record.value,
+        headers={**kept, **headers},
+        partition=partition,
+        came=record.came or (),
     )
 
 

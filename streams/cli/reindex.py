@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from streams.cli.generations import Reindex, Standing
 
 T = TypeVar("T")
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 @click.group("reindex", short_help="Build another index beside the live one, and switch to it.")
@@ -54,18 +55,33 @@ def status() -> None:
         console.say(line)
 
 
+def _switching(*, timeout: float) -> Callable[[Command], Command]:
+    """Return the options of what makes another generation the live one; `timeout`: seconds, unless told."""
+
+    def decorated(function: Command) -> Command:
+        for option in (
+            click.option(
+                "--recent",
+                type=click.FloatRange(min=0),
+                default=0.0,
+                help="What was accepted in the last SECONDS may follow.",
+                metavar="SECONDS",
+            ),
+            click.option("--anyway", is_flag=True, help="Even if documents are missing or failed in it."),
+            click.option("--timeout", default=timeout, show_default=True, help="With --wait: seconds."),
+            click.option(
+                "--wait", is_flag=True, help="Wait until it has everything, in place of saying what it lacks."
+            ),
+        ):
+            function = option(function)
+        return function
+
+    return decorated
+
+
 @command.command("promote")
 @click.argument("generation", required=False)
-@click.option("--wait", is_flag=True, help="Wait until it has everything, in place of saying what it lacks.")
-@click.option("--timeout", default=3600.0, show_default=True, help="With --wait: seconds.")
-@click.option("--anyway", is_flag=True, help="Even if documents are missing or failed in it.")
-@click.option(
-    "--recent",
-    type=click.FloatRange(min=0),
-    default=0.0,
-    help="What was accepted in the last SECONDS may follow.",
-    metavar="SECONDS",
-)
+@_switching(timeout=3600.0)
 def promote(generation: str | None, wait: bool, timeout: float, anyway: bool, recent: float) -> None:
     """Make GENERATION (the one that is being built) the live one, once it has all that is searchable."""
 
@@ -77,16 +93,7 @@ def promote(generation: str | None, wait: bool, timeout: float, anyway: bool, re
 
 
 @command.command("rollback")
-@click.option("--wait", is_flag=True, help="Wait until it has everything, in place of saying what it lacks.")
-@click.option("--timeout", default=60.0, show_default=True, help="With --wait: seconds.")
-@click.option("--anyway", is_flag=True, help="Even if documents are missing or failed in it.")
-@click.option(
-    "--recent",
-    type=click.FloatRange(min=0),
-    default=0.0,
-    help="What was accepted in the last SECONDS may follow.",
-    metavar="SECONDS",
-)
+@_switching(timeout=60.0)
 def rollback(wait: bool, timeout: float, anyway: bool, recent: float) -> None:
     """Make the generation live again that was before; it was kept up to date."""
 

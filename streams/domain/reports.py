@@ -46,6 +46,19 @@ def reasons(legs: Mapping[str, LegReport]) -> tuple[str, ...]:
     return tuple(f"{leg}: {report.reason or report.status}" for leg, report in sorted(broken.items()))
 
 
+def following(last: QueryReply | None, reply: QueryReply) -> QueryReply | None:
+    """Return what is shown of a reply after the revision that came last; none for one that says nothing new.
+
+    That is the same record again, or what a second process says of the same question. An error after an answer closes
+    that answer.
+    """
+    if last is None:
+        return reply
+    if reply.revision <= last.revision:
+        return None
+    return reply if reply.error is None else closing(last, reply.error)
+
+
 def closing(reply: QueryReply, error: ErrorInfo | None = None) -> QueryReply:
     """Return the last revision that came as the final one: the reranked one did not come by the deadline, or failed."""
     report = LegReport(status="timeout", reason="no reply by the deadline")

@@ -214,10 +214,8 @@ class Client:
                     reply = await waiting.next(ends + GRACE if last is None else ends)
                     if reply is None:
                         break
-                    if last is not None and reply.revision <= last.revision:
-                        continue  # the same record again, or what a second process says of the same question
-                    if last is not None and reply.error is not None:
-                        reply = reports.closing(last, reply.error)
+                    if (reply := reports.following(last, reply)) is None:
+                        continue
                     last = reply
                     asked.replied(reply, waiting.traceparent)
                     yield reply

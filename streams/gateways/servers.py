@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psycopg
 from aiokafka.admin import AIOKafkaAdminClient
@@ -13,6 +16,9 @@ from streams.adapters.postgres import parsed as parse
 from streams.adapters.redis_answers import connections
 from streams.gateways.broker import reaching
 from topics.connection import Kafka, client_settings
+
+if TYPE_CHECKING:
+    from qdrant_client import AsyncQdrantClient
 
 
 async def kafka(at: Kafka) -> None:
@@ -34,42 +40,45 @@ async def postgres(url: str) -> None:
 
 async def qdrant(url: str, *, key: str | None, ca: Path | None = None) -> None:
     """List the collections."""
-    from streams.adapters.qdrant import unasked  # noqa: PLC0415 - slow to import, and seldom asked for
-
-    client = unasked(url, key, ca=ca)
-    try:
+    async with _qdrant(url, key, ca) as client:
         await client.get_collections()
-    finally:
-        await client.close()
 
 
 async def qdrant_takes(url: str, *, key: str | None, ca: Path | None = None) -> None:
     """Delete a collection that is not there: it changes nothing, and a key that may only read is refused."""
-    from streams.adapters.qdrant import unasked  # noqa: PLC0415 - slow to import, and seldom asked for
-
-    client = unasked(url, key, ca=ca)
-    try:
+    async with _qdrant(url, key, ca) as client:
         await client.delete_collection(f"check-{uuid.uuid4().hex}")
-    finally:
-        await client.close()
 
 
 async def valkey_takes(url: str) -> None:
     """Keep something under a key of our own for a millisecond, with the commands that answers are kept by."""
-    pool = connections(url)
-    try:
-        client = Redis(connection_pool=pool)
+    async with _valkey(url) as client:
         key = f"answers:check:{uuid.uuid4().hex}"
         await client.set(key, b"", px=1)
         await client.get(key)
-    finally:
-        await pool.aclose()
 
 
 async def valkey(url: str) -> None:
     """Ping."""
+    async with _valkey(url) as client:
+        await client.ping()
+
+
+@asynccontextmanager
+async def _qdrant(url: str, key: str | None, ca: Path | None) -> AsyncIterator[AsyncQdrantClient]:
+    from streams.adapters.qdrant import unasked  # noqa: PLC0415 - slow to import, and seldom asked for
+
+    client = unasked(url, key, ca=ca)
+    try:
+        yield client
+    finally:
+        await client.close()
+
+
+@asynccontextmanager
+async def _valkey(url: str) -> AsyncIterator[Redis]:
     pool = connections(url)
     try:
-        await Redis(connection_pool=pool).ping()
+        yield Redis(connection_pool=pool)
     finally:
         await pool.aclose()

@@ -144,8 +144,9 @@ async def _answer(expected: Expected, join: Join, joined: float, deps: Deps) -> 
             missing = await searching_again.is_missing(deps.passages, within, results, frozenset(live), room=room)
             pinned = await deps.pinned.pinned(within, MOST_PINNED) if profile.pinned and query.agent else ()
             # Two statements see two moments: no reply shows two versions of a document.
-            found, (live, pinned) = (live, pinned), of_one_version(live, pinned)
-            overtaken = missing or len(found[0]) > len(live) or len(found[1]) > len(pinned)
+            agreed = of_one_version(live, pinned)
+            overtaken = missing or agreed != (live, pinned)
+            live, pinned = agreed
             now, legs_budget, fence = deps.clock(), profile.legs_budget, FENCE_SECONDS / 4
             if (caught_up or overtaken) and searching_again.is_worth_it(expected, joined, now, legs_budget, fence):
                 return searching_again.outgoing(expected, behind, now)

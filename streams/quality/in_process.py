@@ -138,9 +138,10 @@ class InProcess:
                 async with asyncio.timeout(left):
                     await self._enter(request)
                     async for result in cascade:
-                        if not isinstance(result, QueryReply) or (last and result.revision <= last.revision):
+                        shown = reports.following(last, result) if isinstance(result, QueryReply) else None
+                        if shown is None:
                             continue
-                        last = reports.closing(last, result.error) if last and result.error else result
+                        last = shown
                         if last.final or last.error is not None:
                             return last
             except TimeoutError:
