@@ -11,6 +11,7 @@ from pathlib import Path
 
 from bench import corpus
 from schemas.documents import DocumentChange
+from streams import garbage
 from streams.adapters.migrations import migrate
 from streams.embedded import stack as stacks
 from streams.errors import RankstreamError
@@ -81,6 +82,7 @@ async def running(*, tenant_quota: float = 0.0) -> AsyncIterator[System]:
             await fleet.ready()
             async with Client(bootstrap=settings.kafka or "", fast_fetch=settings.fast_fetch) as client:
                 broker = "tansu" if settings.fast_fetch else "kafka"
+                garbage.settle()
                 yield System(settings=settings, client=client, broker=broker)
         finally:
             await fleet.stop()

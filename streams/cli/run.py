@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from streams import settings
+from streams import garbage, settings
 from streams.cli import console, logs
 from streams.cli.ending import Ending
 from streams.errors import ConfigurationError, RankstreamError, Transient
@@ -165,6 +165,7 @@ async def _work(parts: Sequence[Fleet | Gateway], names: tuple[str, ...]) -> Non
             await part.ready()
         else:
             console.note(f"gateway: {address}/v1/query, described at {address}/openapi.json")
+    garbage.settle()
     console.note(f"running: {', '.join(names)}")
     watching = [asyncio.create_task(part.failed()) for part in parts]
     try:

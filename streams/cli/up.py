@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from streams import settings
+from streams import garbage, settings
 from streams.cli import console
 from streams.cli.ending import Ending
 from streams.errors import ConfigurationError, RankstreamError
@@ -113,6 +113,7 @@ class Up:
         console.note(f"up after {time.monotonic() - began:.0f} s")
         if not self._once:
             await self._open(found)
+        garbage.settle()
         code = 0
         if self._corpus is not None:
             from streams.cli import connect  # noqa: PLC0415
