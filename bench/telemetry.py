@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import subprocess
 import sys
 import time
@@ -18,12 +19,14 @@ from streams.telemetry.otel import Otel
 
 CHUNKS = 500
 ROUNDS = 10
-TURN = 20  # questions in a row on one side
+RESAMPLES = 1_000  # of the rounds, for an interval
+TURN = 60  # questions in a row on one side
 UNSEEN = 2  # of them, after each switch
 CLIENTS = 4
 BUSY = ("overloaded", "no reply", "timeout")  # a machine that others use; such questions are not counted
 PROMISE = Promise(bound=1.05)
 SIDES: dict[str, float | None] = {"off": None, "on": 1.0, "on, a tenth traced": 0.1}
+Turns = dict[str, list[Sequence[float]]]  # a value of each question, by side and turn
 # A collector that takes everything, in a process of its own as it is in life.
 SINK = """
 import http.server
@@ -47,9 +50,9 @@ async def measure() -> list[Figure]:
     with _sink() as url:
         async with system.running() as running, _sides(url) as sides:
             chunks = await running.fill(CHUNKS)
-            alone: dict[str, list[float]] = {name: [] for name in sides}
-            together: dict[str, list[float]] = {name: [] for name in sides}
-            worked: dict[str, list[float]] = {name: [] for name in sides}
+            alone: Turns = {name: [] for name in sides}
+            together: Turns = {name: [] for name in sides}
+            worked: Turns = {name: [] for name in sides}
             for number in range(ROUNDS + 1):
                 for place in range(len(sides)):
                     name = list(sides)[(number + place) % len(sides)]
@@ -63,9 +66,9 @@ async def measure() -> list[Figure]:
                     if (backend := sides[name]) is not None:
                         await asyncio.to_thread(backend.flush)  # so that nothing of it falls into the next turn
                     if number:  # the first round warms up
-                        alone[name] += one
-                        together[name] += many
-                        worked[name].append(spent)
+                        alone[name].append(one)
+                        together[name].append(many)
+                        worked[name].append([spent])
     return [
         *_ratios("one question at a time", alone, f"{chunks} chunks"),
         *_ratios(f"{CLIENTS} clients", together, f"{chunks} chunks"),
@@ -73,24 +76,42 @@ async def measure() -> list[Figure]:
     ]
 
 
-def _ratios(how: str, took: dict[str, list[float]], note: str) -> Iterator[Figure]:
-    off = median(took["off"])
-    for name, values in took.items():
-        if name == "off":
-            continue
-        said = f"p50 {median(values):.1f} / {off:.1f} ms, p95 {percentile(values, 0.95):.1f} / "
-        said += f"{percentile(took['off'], 0.95):.1f} ms, {len(values)} questions a side, {note}"
+def _ratios(how: str, took: Turns, note: str) -> Iterator[Figure]:
+    off = _flat(took["off"])
+    for name in [name for name in took if name != "off"]:
+        mine = _flat(took[name])
+        said = f"{_between(took[name], took['off'])}, p50 {median(mine):.1f} / {median(off):.1f} ms, p95 "
+        said += f"{percentile(mine, 0.95):.1f} / {percentile(off, 0.95):.1f} ms, {len(mine)} questions a side, {note}"
         promise = PROMISE if name == "on" and how.startswith("one") else None
-        yield Figure(name=f"{how}: {name} / off, p50", value=median(values) / off, unit="×", promise=promise, note=said)
+        yield Figure(
+            name=f"{how}: {name} / off, p50", value=median(mine) / median(off), unit="×", promise=promise, note=said
+        )
 
 
-def _work(worked: dict[str, list[float]]) -> Iterator[Figure]:
+def _work(worked: Turns) -> Iterator[Figure]:
     """Yield what a question costs all processors, the client and the exports together."""
-    off = median(worked["off"])
+    off = median(_flat(worked["off"]))
     for name in [name for name in worked if name != "off"]:
-        mine = median(worked[name])
-        note = f"median of turns, {mine:.1f} / {off:.1f} ms"
+        mine = median(_flat(worked[name]))
+        note = f"{_between(worked[name], worked['off'])}, median of turns, {mine:.1f} / {off:.1f} ms"
         yield Figure(name=f"processor time a question: {name} / off", value=mine / off, unit="×", note=note)
+
+
+def _between(on: Sequence[Sequence[float]], off: Sequence[Sequence[float]]) -> str:
+    """Return between which ratios of medians 95 % lie when rounds, each with both its turns, are drawn again."""
+    chance = random.Random(0)
+    ratios = []
+    for _ in range(RESAMPLES):
+        rounds = [chance.randrange(len(on)) for _ in on]
+        ratios.append(
+            median(_flat([on[number] for number in rounds])) / median(_flat([off[number] for number in rounds]))
+        )
+    return f"95 % in {percentile(ratios, 0.025):.3f}–{percentile(ratios, 0.975):.3f}"
+
+
+def _flat(turns: Sequence[Sequence[float]]) -> list[float]:
+    """Return the values of all turns."""
+    return [value for turn in turns for value in turn]
 
 
 async def _turn(client: Client, asked: Iterator[str], *, clients: int) -> Sequence[float]:
@@ -112,11 +133,8 @@ async def _turn(client: Client, asked: Iterator[str], *, clients: int) -> Sequen
 
 @asynccontextmanager
 async def _sides(url: str) -> AsyncIterator[dict[str, Otel | None]]:
-    # Exported four times as often as in life, so that each turn pays for its own spans.
-    sides = {
-        name: None if share is None else Otel(url, service="bench", sample=share, traces_every=500)
-        for name, share in SIDES.items()
-    }
+    # As in life: spans go out every two seconds, of which a turn takes ten, so a turn pays for nearly all of its own.
+    sides = {name: None if share is None else Otel(url, service="bench", sample=share) for name, share in SIDES.items()}
     try:
         yield sides
     finally:
