@@ -1,4 +1,4 @@
-"""The backend over OpenTelemetry's SDK, by OTLP over HTTP; only this file and otel_metrics.py import it."""
+"""The backend over OpenTelemetry's SDK, by OTLP over HTTP; only the files otel*.py import it."""
 
 from __future__ import annotations
 
@@ -19,27 +19,15 @@ from opentelemetry.sdk._logs import LoggerProvider
 from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
 from opentelemetry.sdk.metrics.export import MetricsData
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
-from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
-from opentelemetry.trace import (
-    NonRecordingSpan,
-    SpanContext,
-    SpanKind,
-    Status,
-    StatusCode,
-    TraceFlags,
-    set_span_in_context,
-)
-from opentelemetry.trace import Span as SdkSpan
+from opentelemetry.trace import NonRecordingSpan, set_span_in_context
 
 from streams import release
 from streams.errors import ConfigurationError, Transient
-from streams.telemetry import w3c
 from streams.telemetry.deliveries import Deliveries, Session
 from streams.telemetry.instruments import Instrument
 from streams.telemetry.logs import line
 from streams.telemetry.otel_metrics import Metrics
+from streams.telemetry.otel_spans import Spans, placed
 from streams.telemetry.signals import Attributes, Span
 from streams.telemetry.signals import SpanKind as Kind
 
@@ -48,52 +36,9 @@ log = logging.getLogger(__name__)
 SCOPE = "rankstream"
 TRACES_EVERY = 2_000  # milliseconds
 METRICS_EVERY = 15.0  # seconds, as Prometheus scrapes
-MOST_SPANS = 8_192  # that wait for their export; more are dropped, so that a collector that is away costs no memory
 HOPELESS = 0.3  # seconds that an end waits for a collector that never took anything
 TIMEOUT = 5.0  # seconds for one export
 _REFUSED = re.compile("status 4(?!08|29)..")  # another attempt will not help
-_KINDS: Mapping[Kind, SpanKind] = {
-    "internal": SpanKind.INTERNAL,
-    "client": SpanKind.CLIENT,
-    "producer": SpanKind.PRODUCER,
-    "consumer": SpanKind.CONSUMER,
-}
-
-
-class OtelSpan:
-    """The Span port over one of the SDK's."""
-
-    def __init__(self, span: SdkSpan) -> None:
-        self.span = span
-        self.recording = span.is_recording()
-
-    @property
-    def traceparent(self) -> str:
-        """The W3C trace context of what it causes."""
-        context = self.span.get_span_context()
-        return w3c.written(context.trace_id, context.span_id, sampled=context.trace_flags.sampled)
-
-    def event(self, name: str, attributes: Attributes) -> None:
-        """Note something that happened in it."""
-        if self.recording:
-            self.span.add_event(name, attributes)
-
-    def link(self, traceparent: str) -> None:
-        """Point at a span elsewhere that it has to do with."""
-        context = _context(traceparent)
-        if context is not None and self.recording:
-            self.span.add_link(context)
-
-    def end(self, attributes: Attributes, *, error: str | None = None) -> None:
-        """End it."""
-        if not self.recording:
-            return
-        if attributes:
-            self.span.set_attributes(attributes)
-        if error is not None:
-            self.span.set_attribute("error.type", error)
-            self.span.set_status(Status(StatusCode.ERROR))
-        self.span.end()
 
 
 class Otel:
@@ -111,40 +56,21 @@ class Otel:
         )
         self._deliveries = Deliveries()
         base = endpoint.rstrip("/")
-        ratio = TraceIdRatioBased(sample)
-        # By its id, a trace is kept by all or by none; that a client samples everything does not make us do so.
-        self._traces = TracerProvider(
-            sampler=ParentBased(ratio, remote_parent_sampled=ratio), resource=resource, shutdown_on_exit=False
-        )
-        self._traces.add_span_processor(
-            BatchSpanProcessor(
-                OTLPSpanExporter(endpoint=f"{base}/v1/traces", timeout=TIMEOUT, session=Session(self._deliveries)),
-                max_queue_size=MOST_SPANS,
-                schedule_delay_millis=traces_every,
-            )
-        )
+        traces = OTLPSpanExporter(endpoint=f"{base}/v1/traces", timeout=TIMEOUT, session=Session(self._deliveries))
+        self._spans = Spans(traces, resource, scope=SCOPE, sample=sample, every=traces_every)
         exporter = OTLPMetricExporter(endpoint=f"{base}/v1/metrics", timeout=TIMEOUT, session=Session(self._deliveries))
         self._metrics = Metrics(exporter, resource, scope=SCOPE, every=METRICS_EVERY)
         self._logs = LoggerProvider(resource=resource, shutdown_on_exit=False)
         logs = OTLPLogExporter(endpoint=f"{base}/v1/logs", timeout=TIMEOUT, session=Session(self._deliveries))
         self._logs.add_log_record_processor(BatchLogRecordProcessor(logs, schedule_delay_millis=traces_every))
-        self._tracer = self._traces.get_tracer(SCOPE)
         self._record = self._metrics.aggregates.record
         self.handler: logging.Handler = _Logs(self._logs.get_logger(SCOPE))
 
     def start(
         self, name: str, kind: Kind, parent: Span | str | None, attributes: Attributes, since: float | None = None
     ) -> Span:
-        """Begin a span; one that is not sampled has a context all the same, which says so."""
-        if isinstance(parent, OtelSpan):
-            context = set_span_in_context(parent.span)
-        else:
-            above = _context(parent) if isinstance(parent, str) else None
-            context = Context() if above is None else set_span_in_context(NonRecordingSpan(above))
-        begun = None if since is None else int(since * 1e9)
-        return OtelSpan(
-            self._tracer.start_span(name, context, kind=_KINDS[kind], attributes=attributes, start_time=begun)
-        )
+        """Begin a span."""
+        return self._spans.start(name, kind, parent, attributes, since)
 
     def record(self, instrument: Instrument, value: float, labels: Mapping[str, str]) -> None:
         """Count or measure something."""
@@ -157,7 +83,7 @@ class Otel:
         """
 
         def end() -> None:
-            self._traces.shutdown()
+            self._spans.shutdown()
             self._metrics.shutdown()
             self._logs.shutdown()
 
@@ -171,7 +97,7 @@ class Otel:
 
     def flush(self) -> None:
         """Export now."""
-        self._traces.force_flush()
+        self._spans.flush()
         self._metrics.flush()
         self._logs.force_flush()
 
@@ -211,10 +137,10 @@ class _Logs(logging.Handler):
             return
         try:
             said = line(record)
-            at = w3c.read(f"00-{said.pop('trace_id', '')}-{said.pop('span_id', '')}-01")
+            at = placed(f"00-{said.pop('trace_id', '')}-{said.pop('span_id', '')}-01")
             self._logger.emit(
                 timestamp=int(record.created * 1e9),
-                context=Context() if at is None else set_span_in_context(NonRecordingSpan(_placed(at))),
+                context=Context() if at is None else set_span_in_context(NonRecordingSpan(at)),
                 severity_number=_severity(record.levelno),
                 severity_text=said.pop("level"),
                 body=said.pop("message"),
@@ -222,15 +148,6 @@ class _Logs(logging.Handler):
             )
         except Exception:
             self.handleError(record)
-
-
-def _context(traceparent: str) -> SpanContext | None:
-    found = w3c.read(traceparent)
-    return None if found is None else _placed(found)
-
-
-def _placed(at: w3c.TraceContext) -> SpanContext:
-    return SpanContext(at.trace_id, at.span_id, is_remote=True, trace_flags=TraceFlags(int(at.sampled)))
 
 
 def _severity(level: int) -> SeverityNumber:

@@ -130,7 +130,7 @@ def test_two_files_import_faust() -> None:
 
 def test_two_files_import_opentelemetry() -> None:
     found = {module for module, file in modules(*OURS) if any(within(name, "opentelemetry") for name in imported(file))}
-    assert found == {"streams.telemetry.otel", "streams.telemetry.otel_metrics"}
+    assert found == {f"streams.telemetry.{name}" for name in ("otel", "otel_metrics", "otel_spans")}
 
 
 def test_telemetry_knows_no_adapter_and_no_processor_in_particular() -> None:
